@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Libraries from Debian. `./run` installs the packages; docs/spec/dependencies.md says why each was chosen.
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(secp256k1 REQUIRED IMPORTED_TARGET libsecp256k1>=0.2)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
+find_package(CLI11 REQUIRED)
+if(NOT RHIZOME_FUZZ)
+  find_package(GTest REQUIRED)
+  set(Boost_NO_WARN_NEW_VERSIONS ON)
+  find_package(Boost 1.81 EXACT REQUIRED COMPONENTS json)
+  find_library(RHIZOME_RAPIDCHECK rapidcheck REQUIRED)
+endif()

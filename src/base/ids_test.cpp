@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/ids.h"
+
+#include <unordered_set>
+
+namespace rhizome {
+namespace {
+
+using Fruit = Id<struct FruitTag, 20>;
+using Height = Count<struct HeightTag>;
+
+TEST(Ids, OrderIsThatOfTheBytes) {
+    const auto low = Fruit::from_hex("00000000000000000000000000000000000000ff");
+    const auto high = Fruit::from_hex("0100000000000000000000000000000000000000");
+    ASSERT_TRUE(low && high);
+    EXPECT_LT(*low, *high);
+    EXPECT_TRUE(Fruit{}.is_zero());
+    EXPECT_FALSE(low->is_zero());
+}
+
+TEST(Ids, PrintAndParseAgree) {
+    const std::string hex = "0123456789abcdef0123456789abcdef01234567";
+    EXPECT_EQ(Fruit::from_hex(hex)->hex(), hex);
+    EXPECT_EQ(fmt::format("{}", *Fruit::from_hex(hex)), hex);
+    EXPECT_FALSE(Fruit::from_hex(hex.substr(2)));
+    EXPECT_FALSE(Fruit::from_hex(hex + "00"));
+}
+
+TEST(Ids, WorkInHashedSets) {
+    std::unordered_set<Fruit> set{Fruit{}, *Fruit::from_hex("0123456789abcdef0123456789abcdef01234567")};
+    EXPECT_EQ(set.count(Fruit{}), 1u);
+}
+
+TEST(Ids, CountsCount) {
+    Height height{7};
+    EXPECT_EQ(++height, Height{8});
+    EXPECT_EQ(height + 2, Height{10});
+    EXPECT_EQ(Height{10} - height, 2u);
+    EXPECT_EQ(fmt::format("{}", height), "8");
+}
+
+TEST(IdsDeathTest, CountsDoNotWrapAround) {
+    EXPECT_DEATH((void)(Height{UINT64_MAX} + 1), "overflow");
+    EXPECT_DEATH((void)(Height{1} - 2), "below its range");
+}
+
+}  // namespace
+}  // namespace rhizome
