@@ -71,7 +71,7 @@ std::optional<Number> Number::from_text(std::string_view text) {
     bool good = false;
     const char* const end = text.data() + text.size();
     if (detail::skip_number(text.data(), end, good) != end || !good) return std::nullopt;
-    return Number{Checked{}, std::string(text)};
+    return Number{Checked{}, text};
 }
 
 Number::Number(std::int64_t number) : text_(to_decimal(number)) {}

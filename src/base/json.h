@@ -44,7 +44,7 @@ public:
 private:
     friend class Parser;
     struct Checked {};
-    Number(Checked, std::string text) : text_(std::move(text)) {}
+    Number(Checked, std::string_view text) : text_(text) {}
     std::string text_;
 };
 
@@ -151,6 +151,9 @@ public:
 
 private:
     friend class Parser;
+    template <class Held, class... From>
+    explicit Value(std::in_place_type_t<Held> held, From&&... from) : held_(held, std::forward<From>(from)...) {}
+
     std::variant<std::monostate, bool, Number, std::string, Array, Object, Raw> held_;
 };
 
