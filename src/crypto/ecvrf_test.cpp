@@ -34,6 +34,7 @@ TEST(Ecvrf, AProofIsForOneKeyAndOneAlphaOnly) {
 
 TEST(Ecvrf, AlphaHasABound) {
     const VrfSecret secret = secret_of(7);
+    EXPECT_TRUE(verify(secret.public_key(), {}, *prove(secret, {})));
     const auto longest = prove(secret, Bytes(kVrfAlphaBytesMax));
     ASSERT_TRUE(longest);
     EXPECT_TRUE(verify(secret.public_key(), Bytes(kVrfAlphaBytesMax), *longest));

@@ -3,6 +3,7 @@
 #include "crypto/hkdf.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
 #include <sodium.h>
@@ -23,8 +24,11 @@ void hmac(ByteView key, std::initializer_list<ByteView> parts, std::span<std::ui
 }  // namespace
 
 HkdfKey hkdf_extract(ByteView salt, ByteView material) {
+    // What the RFC puts in the place of an absent salt. HMAC pads keys with zeros, so it is the same as an empty one,
+    // which libsodium does not take from a null pointer.
+    static constexpr std::array<std::uint8_t, 32> kNoSalt{};
     HkdfKey key;
-    hmac(salt, {material}, key.writable());  // HMAC pads an empty key with zeros, as the RFC wants an absent salt
+    hmac(salt.empty() ? ByteView{kNoSalt} : salt, {material}, key.writable());
     return key;
 }
 

@@ -44,6 +44,15 @@ TEST(Seal, OrderAndRepetitionOfRecipientsDoNotCount) {
     EXPECT_EQ(*seal(kPlain, once, kPlace, entropy_of(1)), *seal(kPlain, twice, kPlace, entropy_of(1)));
 }
 
+TEST(Seal, NothingCanBeSealedWithNothingAssociated) {
+    const X25519Secret secret = secret_of(1);
+    const auto envelope = seal({}, {{secret.public_key()}}, {}, entropy_of(1));
+    ASSERT_TRUE(envelope);
+    const auto opened = open(*envelope, secret, {});
+    ASSERT_TRUE(opened);
+    EXPECT_TRUE(opened->empty());
+}
+
 TEST(Seal, ARecipientCannotBeToldFromTheEnvelope) {
     const auto recipient = secret_of(1).public_key();
     const auto envelope = *seal(kPlain, {{recipient}}, kPlace, entropy_of(1));
