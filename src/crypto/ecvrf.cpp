@@ -16,6 +16,8 @@
 #include <sodium.h>
 
 #include "crypto/detail/ecvrf_steps.h"
+#include "crypto/detail/sodium.h"
+#include "crypto/hash.h"
 
 namespace rhizome::crypto {
 namespace {
@@ -62,13 +64,11 @@ bool is_canonical(std::span<const std::uint8_t, 32> encoded) {
     return !sign || (y != kIdentity && y != minus_one);
 }
 
-std::array<std::uint8_t, 64> sha512(std::initializer_list<ByteView> parts) {
-    crypto_hash_sha512_state state;
-    crypto_hash_sha512_init(&state);
-    for (const ByteView part : parts) crypto_hash_sha512_update(&state, part.data(), part.size());
-    std::array<std::uint8_t, 64> digest;
-    crypto_hash_sha512_final(&state, digest.data());
-    wipe({reinterpret_cast<std::uint8_t*>(&state), sizeof state});  // it may have taken in a seed
+std::array<std::uint8_t, 64> sha512_of(std::initializer_list<ByteView> parts) {
+    Sha512 hasher;
+    for (const ByteView part : parts) hasher.update(part);
+    const auto digest = hasher.finish().array();
+    wipe({reinterpret_cast<std::uint8_t*>(&hasher), sizeof hasher});  // it may have taken in a seed
     return digest;
 }
 
@@ -109,7 +109,7 @@ bool clear_cofactor(VrfPoint& point) {
 
 /// The secret scalar of RFC 8032: the first half of the hashed seed, clamped, not reduced.
 VrfScalar secret_scalar(const SecretArray<32>& seed) {
-    auto hashed = sha512({seed.view()});
+    auto hashed = sha512_of({seed.view()});
     VrfScalar x{std::span{hashed}.first<32>()};
     wipe(hashed);
     x.writable()[0] &= 0xf8;
@@ -121,7 +121,7 @@ VrfScalar secret_scalar(const SecretArray<32>& seed) {
 /// ECVRF_challenge_generation, as a scalar (its upper half zero).
 std::array<std::uint8_t, kScalarBytes> challenge(std::span<const std::uint8_t, 32> key, const VrfPoint& h,
                                                  const VrfPoint& gamma, const VrfPoint& u, const VrfPoint& v) {
-    const auto hashed = sha512({one(kSuite), one(kChallengeFront), key, h, gamma, u, v, one(kBack)});
+    const auto hashed = sha512_of({one(kSuite), one(kChallengeFront), key, h, gamma, u, v, one(kBack)});
     std::array<std::uint8_t, kScalarBytes> c{};
     std::copy_n(hashed.begin(), kChallengeBytes, c.begin());
     return c;
@@ -129,7 +129,7 @@ std::array<std::uint8_t, kScalarBytes> challenge(std::span<const std::uint8_t, 3
 
 VrfOutput output_of(VrfPoint gamma) {
     ensure(clear_cofactor(gamma), "a checked Gamma is a point of the curve");
-    return VrfOutput{sha512({one(kSuite), one(kOutputFront), gamma, one(kBack)})};
+    return VrfOutput{sha512_of({one(kSuite), one(kOutputFront), gamma, one(kBack)})};
 }
 
 struct ProofParts {
@@ -154,6 +154,7 @@ Result<ProofParts, VrfFault> decode_proof(const VrfProof& proof) {
 namespace detail {
 
 bool vrf_is_good_point(std::span<const std::uint8_t, 32> encoded) {
+    prepare_sodium();
     if (!is_canonical(encoded)) return false;
     VrfPoint point;
     std::copy(encoded.begin(), encoded.end(), point.begin());
@@ -172,7 +173,7 @@ Result<VrfCandidate, VrfFault> vrf_encode_to_curve(std::span<const std::uint8_t,
     if (alpha.size() > kVrfAlphaBytesMax) return Fail{VrfFault::AlphaTooLong};
     for (unsigned counter = 0; counter <= 0xff; ++counter) {
         const auto number = static_cast<std::uint8_t>(counter);
-        const auto hashed = sha512({one(kSuite), one(kEncodeFront), key, alpha, one(number), one(kBack)});
+        const auto hashed = sha512_of({one(kSuite), one(kEncodeFront), key, alpha, one(number), one(kBack)});
         VrfPoint point;
         std::copy_n(hashed.begin(), point.size(), point.begin());
         if (is_canonical(point) && clear_cofactor(point) && point != kIdentity) return VrfCandidate{point, number};
@@ -181,8 +182,8 @@ Result<VrfCandidate, VrfFault> vrf_encode_to_curve(std::span<const std::uint8_t,
 }
 
 VrfScalar vrf_nonce(const SecretArray<32>& seed, const VrfPoint& h) {
-    auto hashed = sha512({seed.view()});
-    auto wide = sha512({std::span{hashed}.subspan<32>(), h});
+    auto hashed = sha512_of({seed.view()});
+    auto wide = sha512_of({std::span{hashed}.subspan<32>(), h});
     VrfScalar k;
     crypto_core_ed25519_scalar_reduce(k.writable().data(), wide.data());
     wipe(hashed);
@@ -228,6 +229,7 @@ Result<VrfPublic, VrfFault> VrfPublic::from_bytes(std::span<const std::uint8_t, 
 }
 
 VrfSecret::VrfSecret(SecretArray<32> seed) : seed_(std::move(seed)) {
+    detail::prepare_sodium();
     const VrfPoint point = multiply_base(secret_scalar(seed_).view());
     std::copy(point.begin(), point.end(), public_.bytes_.writable().begin());
 }

@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// On libsodium's HMAC, whose state we can wipe: every state here has taken in a secret.
 #include "crypto/hkdf.h"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 
-#include <sodium.h>
-
 #include "base/ensure.h"
+#include "crypto/hash.h"
 
 namespace rhizome::crypto {
 namespace {
 
 void hmac(ByteView key, std::initializer_list<ByteView> parts, std::span<std::uint8_t, 32> out) {
-    crypto_auth_hmacsha256_state state;
-    crypto_auth_hmacsha256_init(&state, key.data(), key.size());
-    for (const ByteView part : parts) crypto_auth_hmacsha256_update(&state, part.data(), part.size());
-    crypto_auth_hmacsha256_final(&state, out.data());
-    wipe({reinterpret_cast<std::uint8_t*>(&state), sizeof state});
+    Hash256 hash = hmac_sha256(key, parts);
+    std::copy(hash.view().begin(), hash.view().end(), out.begin());
+    wipe(hash.writable());
 }
 
 }  // namespace
 
 HkdfKey hkdf_extract(ByteView salt, ByteView material) {
-    // What the RFC puts in the place of an absent salt. HMAC pads keys with zeros, so it is the same as an empty one,
-    // which libsodium does not take from a null pointer.
-    static constexpr std::array<std::uint8_t, 32> kNoSalt{};
     HkdfKey key;
-    hmac(salt.empty() ? ByteView{kNoSalt} : salt, {material}, key.writable());
+    hmac(salt, {material}, key.writable());  // HMAC pads an empty key with zeros, as the RFC wants an absent salt
     return key;
 }
 

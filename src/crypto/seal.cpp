@@ -8,6 +8,8 @@
 #include <sodium.h>
 
 #include "base/codec.h"
+#include "crypto/detail/sodium.h"
+#include "crypto/hash.h"
 #include "crypto/hkdf.h"
 
 namespace rhizome::crypto {
@@ -69,18 +71,12 @@ ContentKey content_key(const SecretArray<32>& secret) {
 
 /// HMAC keyed with the entropy over everything else that is sealed: see `seal` on reuse.
 HkdfKey root_key(ByteView plaintext, std::span<const X25519Public> recipients, ByteView associated, Entropy entropy) {
-    Writer sizes;
-    sizes.raw(as_bytes("rhizome seal 1 root")).u64(recipients.size()).u64(associated.size()).u64(plaintext.size());
-    crypto_auth_hmacsha256_state state;
-    crypto_auth_hmacsha256_init(&state, entropy.data(), entropy.size());
-    crypto_auth_hmacsha256_update(&state, sizes.view().data(), sizes.size());
-    for (const auto& recipient : recipients)
-        crypto_auth_hmacsha256_update(&state, recipient.view().data(), recipient.kSize);
-    crypto_auth_hmacsha256_update(&state, associated.data(), associated.size());
-    crypto_auth_hmacsha256_update(&state, plaintext.data(), plaintext.size());
-    HkdfKey key;
-    crypto_auth_hmacsha256_final(&state, key.writable().data());
-    wipe({reinterpret_cast<std::uint8_t*>(&state), sizeof state});
+    Writer front;
+    front.raw(as_bytes("rhizome seal 1 root")).u64(recipients.size()).u64(associated.size()).u64(plaintext.size());
+    for (const auto& recipient : recipients) front.id(recipient);
+    Hash256 hash = hmac_sha256(entropy, {front.view(), associated, plaintext});
+    HkdfKey key{hash.view()};
+    wipe(hash.writable());
     return key;
 }
 
@@ -160,9 +156,6 @@ Result<SecretArray<32>, SealFault> unwrap(const Envelope& envelope, const WrapKe
     return Fail{hinted ? SealFault::WrongKeyOrDamaged : SealFault::NotForMe};
 }
 
-/// Lets libsodium choose its fastest code for this processor. The results are the same without; a second call is cheap.
-void choose_fast_code() { ensure(sodium_init() >= 0, "libsodium starts"); }
-
 }  // namespace
 
 std::string_view name(SealFault fault) {
@@ -201,7 +194,7 @@ Result<Bytes, SealFault> seal(ByteView plaintext, std::span<const X25519Public> 
     unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
     if (unique.empty()) return Fail{SealFault::BadRecipient};
     if (unique.size() > kSealRecipientsMax) return Fail{SealFault::TooLarge};
-    choose_fast_code();
+    detail::prepare_sodium();
 
     const HkdfKey root = root_key(plaintext, unique, associated, entropy);
     const X25519Secret ephemeral{expand(root, "ephemeral")};
@@ -233,7 +226,7 @@ Result<Bytes, SealFault> seal(ByteView plaintext, std::span<const X25519Public> 
 Result<SecretBytes, SealFault> open(ByteView bytes, const X25519Secret& mine, ByteView associated) {
     if (associated.size() > kSealAssociatedBytesMax) return Fail{SealFault::TooLarge};
     TRY(const Envelope envelope, decode(bytes));
-    choose_fast_code();
+    detail::prepare_sodium();
     const auto shared = mine.shared_with(envelope.ephemeral);
     if (!shared) return Fail{SealFault::BadEncoding};  // of low order: nobody honest sent it
     TRY(const auto secret, unwrap(envelope, wrap_key(*shared, envelope.ephemeral, mine.public_key())));

@@ -7,6 +7,7 @@
 #include <sodium.h>
 
 #include "base/ensure.h"
+#include "crypto/detail/sodium.h"
 
 namespace rhizome::crypto {
 
@@ -19,6 +20,7 @@ bool is_canonical(const X25519Public& key) {
 }
 
 X25519Secret::X25519Secret(SecretArray<32> bytes) : bytes_(std::move(bytes)) {
+    detail::prepare_sodium();
     const auto raw = bytes_.writable();
     raw[0] &= 0xf8;
     raw[31] &= 0x7f;
