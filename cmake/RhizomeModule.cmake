@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # rhizome_module(<name>
+#   ACTS                 touches the world: its tests are not part of `pure_tests` (the sanitizer runs)
 #   SOURCES  a.cpp …     the library `rhizome_<name>`; none makes a header-only library
 #   MODULES  base …      modules of ours it links (src/layers.txt decides what may be included)
 #   LIBS     x::y …      libraries from outside, private to this module
@@ -15,7 +16,7 @@ set(RHIZOME_LABELS unit vectors property sim kill root kubectl oracle soak fuzz)
 set_property(GLOBAL PROPERTY rhizome_pure_tests "")
 
 function(rhizome_test_program name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LIBS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "PURE" "" "SOURCES;LIBS;DEPENDS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE rhizome_flags rhizome_test_support ${arg_LIBS} GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM rhizome_pch_test)
@@ -23,6 +24,10 @@ function(rhizome_test_program name)
     add_dependencies(${name} ${arg_DEPENDS})
   endif()
 
+  set(pure "")
+  if(arg_PURE)
+    set(pure pure)
+  endif()
   set(present "")
   foreach(source IN LISTS arg_SOURCES)
     set(label unit)
@@ -57,7 +62,7 @@ function(rhizome_test_program name)
     add_test(NAME ${stem}.${label} COMMAND ${name} "--gtest_filter=${filter}" --gtest_brief=1
              WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
     set_tests_properties(${stem}.${label} PROPERTIES
-      LABELS "${label}" TIMEOUT 600
+      LABELS "${label};${pure}" TIMEOUT 600
       # A filter that selects nothing would pass without testing anything.
       FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites ran"
       ENVIRONMENT "RHIZOME_SOURCE=${CMAKE_SOURCE_DIR};RHIZOME_BUILD=${CMAKE_BINARY_DIR}")
@@ -108,7 +113,12 @@ function(rhizome_module name)
   endif()
 
   if(arg_TESTS)
-    rhizome_test_program(${name}_test SOURCES ${arg_TESTS} LIBS rhizome_${name} ${arg_TEST_LIBS})
+    if(arg_ACTS)
+      set(pure "")
+    else()
+      set(pure PURE)
+    endif()
+    rhizome_test_program(${name}_test ${pure} SOURCES ${arg_TESTS} LIBS rhizome_${name} ${arg_TEST_LIBS})
     if(NOT arg_ACTS)
       set_property(GLOBAL APPEND PROPERTY rhizome_pure_tests ${name}_test)
     endif()

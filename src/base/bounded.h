@@ -97,8 +97,8 @@ template <class Key, class Value, class Less = std::less<>>
 class LruCache {
 public:
     explicit LruCache(std::size_t max) : max_(max) {}
-    LruCache(LruCache&&) = default;  // a copy would point into the original's entries
-    LruCache& operator=(LruCache&&) = default;
+    LruCache(LruCache&&) noexcept = default;  // a copy would point into the original's entries
+    LruCache& operator=(LruCache&&) noexcept = default;
 
     void put(const Key& key, Value value, std::size_t cost = 1) {
         erase(key);

@@ -3,6 +3,8 @@
 
 #include <unordered_set>
 
+#include <gtest/gtest.h>
+
 namespace rhizome {
 namespace {
 

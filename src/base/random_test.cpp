@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include <gtest/gtest.h>
+
 #include "base/bytes.h"
 
 namespace rhizome {

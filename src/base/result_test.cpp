@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include <gtest/gtest.h>
+
 namespace rhizome {
 namespace {
 
