@@ -100,9 +100,10 @@ public:
 
     template <std::unsigned_integral Number>
     Writer& number(Number value) {
-        std::uint8_t raw_bytes[sizeof value];
-        std::memcpy(raw_bytes, &value, sizeof value);
-        bytes_.insert(bytes_.end(), raw_bytes, raw_bytes + sizeof value);
+        // Not `insert`: GCC 12 takes its inlined copy for an overflow of its own new buffer.
+        const std::size_t end = bytes_.size();
+        bytes_.resize(end + sizeof value);
+        std::memcpy(bytes_.data() + end, &value, sizeof value);
         return *this;
     }
     Writer& u8(std::uint8_t value) { return number(value); }
