@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/chain_records.h"
+
+#include <bit>
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "base/codec.h"
+#include "base/ensure.h"
+
+namespace rhizome::ledger::records {
+namespace {
+
+state::Path path(std::initializer_list<std::string_view> parts) {
+    auto made = state::Path::chain(parts);
+    ensure(made.has_value(), "the ledger's own paths are well formed");
+    return *std::move(made);
+}
+
+state::Prefix prefix(std::string_view part) {
+    auto made = state::Prefix::chain({part});
+    ensure(made.has_value(), "the ledger's own prefixes are well formed");
+    return *std::move(made);
+}
+
+std::string_view shown(std::string_view group) { return group.empty() ? "core" : group; }
+
+crypto::Hash256 join(const crypto::Hash256& left, const crypto::Hash256& right) {
+    static constexpr std::array<std::uint8_t, 1> kNode{0x01};
+    return crypto::sha256(ByteView{kNode}, left.view(), right.view());
+}
+
+}  // namespace
+
+state::Path chain_id() { return path({"id"}); }
+state::Path parameters() { return path({"parameters"}); }
+state::Path clock() { return path({"clock"}); }
+state::Path lease(const MemberKey& key) { return path({"leases", to_hex(key)}); }
+state::Path member(const MemberKey& key) { return path({"members", to_hex(key)}); }
+state::Path node(std::string_view name) { return path({"nodes", name}); }
+state::Path replay(std::uint32_t expiry, const TxId& id) {
+    return path({"replay", fmt::format("{:08x}", expiry), id.hex()});
+}
+state::Path definition(const GroupKind& type) { return path({"definitions", shown(type.group), type.kind}); }
+state::Path history() { return path({"history"}); }
+
+state::Prefix all_replay() { return prefix("replay"); }
+state::Prefix all_leases() { return prefix("leases"); }
+state::Prefix all_members() { return prefix("members"); }
+
+std::uint32_t replay_expiry(const state::Path& path) {
+    const std::string_view key = path.key();
+    constexpr std::size_t kStart = sizeof("chain") + sizeof("replay");  // both with their zero bytes
+    ensure(key.size() > kStart + 8, "a replay path has an expiry");
+    std::uint32_t expiry = 0;
+    const auto read = std::from_chars(key.data() + kStart, key.data() + kStart + 8, expiry, 16);
+    ensure(read.ec == std::errc{}, "a replay path has an expiry in hexadecimal");
+    return expiry;
+}
+
+Bytes encode_number(std::uint64_t number) {
+    Writer out;
+    out.u64(number);
+    return std::move(out).take();
+}
+
+std::uint64_t decode_number(ByteView bytes) {
+    Reader in{bytes};
+    const auto number = in.u64();
+    ensure(number && in.empty(), "a record of ours that holds a number");
+    return *number;
+}
+
+Bytes encode(const Definition& definition) {
+    Writer out;
+    out.boolean(definition.scope == Scope::Namespaced).short_blob(as_bytes(definition.name));
+    return std::move(out).take();
+}
+
+Definition decode_definition(ByteView bytes) {
+    Reader in{bytes};
+    const auto namespaced = in.boolean();
+    const auto name = in.short_blob(state::kNameBytesMax);
+    ensure(namespaced && name && in.empty(), "a record of ours that holds a definition");
+    return {*namespaced ? Scope::Namespaced : Scope::ClusterScoped, std::string{as_text(*name)}};
+}
+
+void History::append(const BlockHash& hash) {
+    static constexpr std::array<std::uint8_t, 1> kLeaf{0x00};
+    crypto::Hash256 carry = crypto::sha256(ByteView{kLeaf}, hash.view());
+    for (std::uint64_t bits = count; (bits & 1) != 0; bits >>= 1) {
+        carry = join(peaks.back(), carry);
+        peaks.pop_back();
+    }
+    peaks.push_back(carry);
+    ++count;
+}
+
+crypto::Hash256 History::root() const {
+    crypto::Hash256 folded{};
+    for (std::size_t i = peaks.size(); i-- > 0;) folded = i + 1 == peaks.size() ? peaks[i] : join(peaks[i], folded);
+    Writer out;
+    out.u64(count).id(folded);
+    return crypto::sha256(out.view());
+}
+
+Bytes encode(const History& history) {
+    Writer out;
+    out.u64(history.count);
+    for (const auto& peak : history.peaks) out.id(peak);
+    return std::move(out).take();
+}
+
+Result<History, DecodeFault> decode_history(ByteView bytes) {
+    Reader in{bytes};
+    History history;
+    TRY(history.count, in.u64());
+    for (int i = std::popcount(history.count); i > 0; --i) {
+        TRY(auto peak, in.id<crypto::Hash256>());
+        history.peaks.push_back(peak);
+    }
+    TRY(in.finish());
+    return history;
+}
+
+}  // namespace rhizome::ledger::records

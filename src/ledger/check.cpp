@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/check.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/codec.h"
+#include "ledger/codec.h"
+#include "ledger/limits.h"
+#include "script/script.h"
+
+namespace rhizome::ledger {
+namespace {
+
+bool has_minimal_pushes(ByteView unlocking) {
+    script::InstructionReader instructions{unlocking};
+    while (const auto instruction = instructions.next())
+        if (!script::is_minimal_push(*instruction)) return false;
+    return true;
+}
+
+Result<void, Reject> check_inputs(const Tx& tx, bool allow_genesis) {
+    if (tx.inputs.empty()) return reject(RejectCode::BadEncoding, "a transaction needs an input");
+    if (tx.inputs.size() > kInputsMax) return reject(RejectCode::TooLarge, "more than 10,000 inputs");
+    std::vector<Outpoint> named;
+    named.reserve(tx.inputs.size());
+    for (std::size_t i = 0; i < tx.inputs.size(); ++i) {
+        const Input& input = tx.inputs[i];
+        if (input.unlocking.size() > kScriptBytesMax)
+            return reject_input(RejectCode::TooLarge, i, "its unlocking script is longer than 10,000 bytes");
+        if (input.previous.change.is_zero() && !(allow_genesis && is_genesis(tx)))
+            return reject_input(RejectCode::BadEncoding, i, "only the genesis transaction names no output");
+        if (!script::is_push_only(input.unlocking) || !has_minimal_pushes(input.unlocking))
+            return reject_input(RejectCode::BadEncoding, i, "its unlocking script has other than minimal pushes");
+        named.push_back(input.previous);
+    }
+    std::sort(named.begin(), named.end());
+    if (std::adjacent_find(named.begin(), named.end()) != named.end())
+        return reject(RejectCode::BadEncoding, "two inputs name the same output");
+    return {};
+}
+
+crypto::Hash256 hash_outpoints(const Tx& tx) {
+    Writer out{tx.inputs.size() * 34};
+    for (const Input& input : tx.inputs) out.id(input.previous.change).u16(input.previous.index);
+    return crypto::sha256(out.view());
+}
+
+crypto::Hash256 hash_sequences(const Tx& tx) {
+    Writer out{tx.inputs.size() * 4};
+    for (const Input& input : tx.inputs) out.u32(input.sequence);
+    return crypto::sha256(out.view());
+}
+
+crypto::Hash256 hash_outputs(const Tx& tx) {
+    crypto::Sha256 hash;
+    for (const Output& output : tx.outputs) {
+        const auto add = [&](ByteView bytes) {
+            Writer length;
+            length.u32(static_cast<std::uint32_t>(bytes.size()));
+            hash.update(length.view());
+            hash.update(bytes);
+        };
+        add(as_bytes(output.value));
+        add(output.locking);
+    }
+    return hash.finish();
+}
+
+}  // namespace
+
+Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis) {
+    if (tx.version != kTxVersion) return reject(RejectCode::BadEncoding, "this version of transactions is not known");
+    TRY(check_inputs(tx, allow_genesis));
+    if (tx.outputs.size() > kOutputsMax) return reject(RejectCode::TooLarge, "more than 10,000 outputs");
+
+    auto checked = std::make_shared<CheckedTx>();
+    checked->outputs.reserve(tx.outputs.size());
+    for (std::size_t i = 0; i < tx.outputs.size(); ++i) {
+        const Output& output = tx.outputs[i];
+        if (output.locking.size() > kScriptBytesMax)
+            return reject(RejectCode::TooLarge, fmt::format("the locking script of output {} is longer than 10,000 bytes", i));
+        auto named = name_output(output.value);
+        if (!named) {
+            named.error().why.insert(0, fmt::format("output {}: ", i));
+            return Fail{std::move(named).error()};
+        }
+        checked->outputs.push_back(*std::move(named));
+    }
+    std::vector<const Resource*> resources;
+    for (const NamedOutput& output : checked->outputs)
+        if (output.wish != Wish::Nothing) resources.push_back(&output.resource);
+    std::sort(resources.begin(), resources.end(), [](const auto* a, const auto* b) { return a->path < b->path; });
+    const auto twice = std::adjacent_find(resources.begin(), resources.end(),
+                                          [](const auto* a, const auto* b) { return a->path == b->path; });
+    if (twice != resources.end())
+        return reject(RejectCode::DuplicateOutput, fmt::format("two outputs name {}", (*twice)->label()));
+
+    checked->bytes = encoded_size(tx);
+    if (checked->bytes > kTxBytesMax) return reject(RejectCode::TooLarge, "the transaction is larger than a block");
+    checked->id = id_of(tx);
+    checked->wire_id = wire_id_of(tx);
+    checked->outpoints_hash = hash_outpoints(tx);
+    checked->sequences_hash = hash_sequences(tx);
+    checked->outputs_hash = hash_outputs(tx);
+    checked->tx = std::move(tx);
+    return SharedTx{std::move(checked)};
+}
+
+SpentValue SpentValue::of_authority() { return {crypto::sha256(ByteView{})}; }
+
+crypto::Hash256 signature_digest(const CheckedTx& tx, const ChainId& chain, std::size_t index, ByteView script_code,
+                                 const SpentValue& spent) {
+    ensure(index < tx.tx.inputs.size(), "a digest is made for an input of the transaction");
+    const Outpoint& previous = tx.tx.inputs[index].previous;
+    Writer out{4 * 32 + 34 + 4 + script_code.size() + 32 + 13};
+    out.id(chain)
+        .u32(tx.tx.version)
+        .id(tx.outpoints_hash)
+        .id(tx.sequences_hash)
+        .id(previous.change)
+        .u16(previous.index)
+        .blob(script_code)
+        .id(spent.hash)
+        .id(tx.outputs_hash)
+        .u32(tx.tx.lock_time)
+        .u32(tx.tx.expiry)
+        .u8(kHashTypeAll);
+    return crypto::sha256(out.view());
+}
+
+}  // namespace rhizome::ledger

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "crypto/hash.h"
+#include "ledger/resource.h"
+#include "ledger/tx.h"
+
+namespace rhizome::ledger {
+
+/// A transaction with all that can be known of it without a chain: its ids, what each output names, and the parts of the
+/// signature digest that its inputs share. Made once, then passed around by pointer: pool, blocks and caches hold the same one.
+struct CheckedTx {
+    Tx tx{};
+    TxId id{};
+    WireId wire_id{};
+    std::size_t bytes = 0;
+    std::vector<NamedOutput> outputs{};  ///< as many as `tx.outputs`
+    crypto::Hash256 outpoints_hash{};
+    crypto::Hash256 sequences_hash{};
+    crypto::Hash256 outputs_hash{};
+};
+using SharedTx = std::shared_ptr<const CheckedTx>;
+
+/// Everything about `tx` that needs no chain: sizes, push-only minimal unlocking scripts, no input twice, strict JSON,
+/// identities, no two outputs for one resource. Also refuses the null outpoint outside genesis (`allow_genesis`).
+Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis = false);
+
+/// What an input's role adds to its digest: a consumed input binds the document it replaces, an authority binds none.
+struct SpentValue {
+    crypto::Hash256 hash;
+    static SpentValue of_document(const crypto::Hash256& document_hash) { return {document_hash}; }
+    static SpentValue of_authority();  ///< H of zero bytes
+};
+
+inline constexpr std::uint8_t kHashTypeAll = 1;
+
+/// What a signature of input `index` signs: docs/spec/chain.md section 1.
+crypto::Hash256 signature_digest(const CheckedTx& tx, const ChainId& chain, std::size_t index, ByteView script_code,
+                                 const SpentValue& spent);
+
+}  // namespace rhizome::ledger

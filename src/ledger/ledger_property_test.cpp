@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "base/random.h"
+#include "ledger/codec.h"
+#include "ledger/order.h"
+#include "support/test_chain.h"
+
+namespace rhizome::ledger {
+namespace {
+
+using test::document;
+using test::Draft;
+using test::lock_of;
+using test::TestChain;
+
+Bytes random_bytes(Random& random, std::size_t max) {
+    Bytes bytes(random.below(max + 1));
+    random.fill(bytes);
+    return bytes;
+}
+
+Tx random_tx(Random& random) {
+    Tx tx;
+    for (std::uint64_t i = 0, n = 1 + random.below(4); i < n; ++i) {
+        Input input;
+        random.fill(input.previous.change.writable());
+        input.previous.index = static_cast<std::uint16_t>(random.next());
+        input.unlocking = random_bytes(random, 120);
+        input.sequence = static_cast<std::uint32_t>(random.next());
+        tx.inputs.push_back(std::move(input));
+    }
+    for (std::uint64_t i = 0, n = random.below(4); i < n; ++i)
+        tx.outputs.push_back({.value = std::string{as_text(random_bytes(random, 200))}, .locking = random_bytes(random, 60)});
+    tx.lock_time = static_cast<std::uint32_t>(random.next());
+    tx.expiry = static_cast<std::uint32_t>(random.next());
+    return tx;
+}
+
+RC_GTEST_PROP(LedgerProperty, TransactionsSurviveTheirEncoding, (std::uint64_t seed)) {
+    Random random{seed};
+    const Tx tx = random_tx(random);
+    const Bytes bytes = encode(tx);
+    RC_ASSERT(bytes.size() == encoded_size(tx));
+    const auto decoded = decode_tx(bytes);
+    RC_ASSERT(decoded.has_value());
+    RC_ASSERT(*decoded == tx);
+    // Nothing shorter or longer is a transaction.
+    RC_ASSERT(!decode_tx(ByteView{bytes}.first(bytes.size() - 1)).has_value());
+    Bytes longer = bytes;
+    longer.push_back(0);
+    RC_ASSERT(!decode_tx(longer).has_value());
+}
+
+RC_GTEST_PROP(LedgerProperty, TheIdLeavesUnlockingScriptsOutAndTheWireIdDoesNot, (std::uint64_t seed)) {
+    Random random{seed};
+    const Tx tx = random_tx(random);
+    Tx other = tx;
+    other.inputs[0].unlocking.push_back(0);
+    RC_ASSERT(id_of(tx) == id_of(other));
+    RC_ASSERT(wire_id_of(tx) != wire_id_of(other));
+    other = tx;
+    other.expiry ^= 1;
+    RC_ASSERT(id_of(tx) != id_of(other));
+}
+
+RC_GTEST_PROP(LedgerProperty, BlocksSurviveTheirEncoding, (std::uint64_t seed)) {
+    Random random{seed};
+    Block block;
+    random.fill(block.header.previous.writable());
+    random.fill(block.header.merkle_root.writable());
+    random.fill(block.header.state_root.writable());
+    random.fill(block.header.seal_root.writable());
+    block.header.time = Time::from_unix_millis(static_cast<std::int64_t>(random.below(253'402'300'799'999)));
+    block.header.height = Height{random.next()};
+    block.header.consensus = static_cast<ConsensusId>(random.below(4));
+    block.header.bits = static_cast<std::uint32_t>(random.next());
+    block.header.nonce = random.next();
+    random.fill(block.signature);
+    for (std::uint64_t i = 0, n = random.below(5); i < n; ++i) block.txs.push_back(random_tx(random));
+    block.seal = {random_bytes(random, 100), random_bytes(random, 300)};
+    const Bytes bytes = encode(block);
+    RC_ASSERT(bytes.size() == encoded_size(block));
+    RC_ASSERT(encode(block.header).size() == kHeaderBytes);
+    const auto decoded = decode_block(bytes);
+    RC_ASSERT(decoded.has_value());
+    RC_ASSERT(*decoded == block);
+    RC_ASSERT(!decode_block(ByteView{bytes}.first(bytes.size() - 1)).has_value());
+}
+
+/// A cluster with three namespaces and a mixed set of transactions on it, each valid alone.
+struct Scene {
+    TestChain chain;
+    std::vector<SharedTx> txs;
+};
+
+Scene random_scene(Random& random) {
+    Scene scene;
+    TestChain& chain = scene.chain;
+    std::vector<SharedTx> setting;
+    for (int n = 0; n < 3; ++n)
+        setting.push_back(chain.create("/", "creator", document("v1", "Namespace", "", fmt::format("ns{}", n)), lock_of("nadia")));
+    chain.mine_all(setting);
+    setting.clear();
+    for (int i = 0; i < 8; ++i)
+        setting.push_back(chain.create(fmt::format("/namespaces/ns{}", i % 3), "nadia",
+                                       document("v1", "Pod", fmt::format("ns{}", i % 3), fmt::format("old{}", i)), lock_of("olga")));
+    chain.mine_all(setting);
+    // No two of these change one thing, but they are not independent: uses and changes of one lock, deletions above changes.
+    std::vector<int> old(8);
+    for (int i = 0; i < 8; ++i) old[static_cast<std::size_t>(i)] = i;
+    random.shuffle(old);
+    for (int i = 0; i < 4; ++i) {
+        const int which = old[static_cast<std::size_t>(i)];
+        const std::string path = fmt::format("/namespaces/ns{}/core/Pod/old{}", which % 3, which);
+        if (random.chance(1, 2)) {
+            scene.txs.push_back(chain.update(path, "olga", document("v1", "Pod", fmt::format("ns{}", which % 3), fmt::format("old{}", which), "new"), lock_of("olga")));
+        } else {
+            Draft deletion;
+            chain.version(deletion, path, "olga");
+            scene.txs.push_back(chain.sign(deletion));
+        }
+    }
+    for (std::uint64_t i = 0, n = 1 + random.below(8); i < n; ++i) {
+        const auto where = random.below(3);
+        scene.txs.push_back(chain.create(fmt::format("/namespaces/ns{}", where), "nadia",
+                                         document("v1", "ConfigMap", fmt::format("ns{}", where), fmt::format("new{}", i)), lock_of("olga")));
+    }
+    const auto touched = random.below(3);
+    if (random.chance(1, 2)) {
+        scene.txs.push_back(chain.update(fmt::format("/namespaces/ns{}", touched), "nadia",
+                                         document("v1", "Namespace", "", fmt::format("ns{}", touched), "x"),
+                                         lock_of(random.chance(1, 2) ? "nadia" : "new owner")));
+    } else {
+        Draft deletion;
+        chain.version(deletion, fmt::format("/namespaces/ns{}", touched), "nadia");
+        scene.txs.push_back(chain.sign(deletion));
+    }
+    return scene;
+}
+
+RC_GTEST_PROP(LedgerProperty, AnyPermutationOfASetGivesOneBodyAndOneRoot, (std::uint64_t seed)) {
+    Random random{seed};
+    Scene scene = random_scene(random);
+    const BlockDraft first = scene.chain.draft_block(scene.txs);
+    RC_ASSERT(first.txs.size() == scene.txs.size());
+    random.shuffle(scene.txs);
+    const BlockDraft second = scene.chain.draft_block(scene.txs);
+    RC_ASSERT(first.header == second.header);
+    RC_ASSERT(encode(first.to_block({})) == encode(second.to_block({})));
+    RC_ASSERT(scene.chain.apply(first.to_block({})).has_value());
+}
+
+RC_GTEST_PROP(LedgerProperty, IndependentTransactionsGiveOneRootInAnyOrder, (std::uint64_t seed)) {
+    Random random{seed};
+    TestChain chain;
+    std::vector<SharedTx> txs;
+    for (int i = 0; i < 6; ++i)
+        txs.push_back(chain.create("/", "creator", document("v1", "Namespace", "", fmt::format("n{}", i)), lock_of("nadia")));
+    const auto root = [&] {
+        const auto applied = execute(chain.state(), chain.next(), txs, {}, chain.rules, chain.cache, chain.parallel);
+        RC_ASSERT(applied.has_value());
+        return applied->commit.view.root();
+    };
+    const auto before = root();
+    random.shuffle(txs);
+    RC_ASSERT(root() == before);
+}
+
+RC_GTEST_PROP(LedgerProperty, ApplyingThenUndoingRestoresTheRootAndTheIndex, (std::uint64_t seed)) {
+    Random random{seed};
+    Scene scene = random_scene(random);
+    LedgerState state{scene.chain.state().view()};
+    const auto root = state.view().root();
+    const auto size = state.index().size();
+    scene.chain.mine_all(scene.txs);
+    const auto& commit = scene.chain.commits().back();
+    state.advance(commit);
+    RC_ASSERT(state.view().root() == scene.chain.tip().state_root);
+    RC_ASSERT(state.step_back(commit.delta).has_value());
+    RC_ASSERT(state.view().root() == root);
+    RC_ASSERT(state.index().size() == size);
+    // And forth again.
+    const auto again = apply(state, scene.chain.blocks()[scene.chain.blocks().size() - 2].header, scene.chain.blocks().back(), {},
+                             scene.chain.rules, scene.chain.cache, scene.chain.parallel);
+    RC_ASSERT(again.has_value());
+}
+
+/// A node that has the tree at some height and the blocks after it decides like one with the whole chain.
+RC_GTEST_PROP(LedgerProperty, ATreeAndTheBlocksAfterItDecideLikeTheWholeChain, (std::uint64_t seed)) {
+    Random random{seed};
+    Scene scene = random_scene(random);
+    const std::size_t start = 1 + random.below(scene.chain.blocks().size() - 1);
+    scene.chain.mine_all(scene.txs);
+    scene.chain.mine_all({});
+    // What arrives is the entries of the tree, in order, as in a snapshot; nothing else is shared.
+    state::OrderedBuilder builder;
+    auto cursor = scene.chain.commits()[start].view.walk(state::Prefix::everything());
+    while (const state::Entry* entry = cursor.next()) RC_ASSERT(builder.add(state::EntryPtr{entry}));
+    LedgerState state{std::move(builder).finish()};
+    for (std::size_t i = start + 1; i < scene.chain.blocks().size(); ++i) {
+        SignatureCache cache;
+        const auto applied = apply(state, scene.chain.blocks()[i - 1].header, scene.chain.blocks()[i], {}, scene.chain.rules, cache, scene.chain.parallel);
+        RC_ASSERT(applied.has_value());
+        state.advance(applied->commit);
+    }
+    RC_ASSERT(state.view().root() == scene.chain.tip().state_root);
+    for (const auto& tx : scene.txs) {
+        const WorkingState mine{state.view(), state.index()};
+        const auto next = scene.chain.next();
+        const auto verdict = decide(tx, mine, place_of(state, next), scene.chain.rules, scene.chain.cache, 1000);
+        RC_ASSERT(scene.chain.verdict(tx) == (verdict ? "OK" : std::string{name(verdict.error().code)}));
+    }
+}
+
+}  // namespace
+}  // namespace rhizome::ledger

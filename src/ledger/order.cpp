@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/order.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "ledger/special_kinds.h"
+
+namespace rhizome::ledger {
+namespace {
+
+using Positions = std::vector<std::size_t>;
+
+struct Priority {
+    unsigned depth = 2;
+    bool keeps = true;  ///< deletes nothing: after those that do
+    TxId id{};
+    friend auto operator<=>(const Priority&, const Priority&) = default;
+};
+
+Priority priority_of(const Effects& effects) {
+    Priority priority{.keeps = effects.removes.empty(), .id = effects.tx->id};
+    for (const std::size_t output : effects.stores)
+        priority.depth = std::min(priority.depth, depth_of(effects.tx->outputs[output].resource.scope));
+    for (const state::Path& path : effects.removes) priority.depth = std::min(priority.depth, path.depth());
+    return priority;
+}
+
+/// The edges of one set. "First" is whoever must come before.
+class Graph {
+public:
+    explicit Graph(std::span<const Effects> effects) : effects_(effects), after_(effects.size()), waits_(effects.size(), 0) {
+        for (std::size_t i = 0; i < effects.size(); ++i) note(i);
+        for (std::size_t i = 0; i < effects.size(); ++i) link(i);
+    }
+
+    Ordering sort() {
+        std::vector<Priority> priorities;
+        priorities.reserve(effects_.size());
+        for (const Effects& each : effects_) priorities.push_back(priority_of(each));
+        const auto later = [&](std::size_t a, std::size_t b) { return priorities[b] < priorities[a]; };
+        std::priority_queue<std::size_t, Positions, decltype(later)> free{later};
+        for (std::size_t i = 0; i < effects_.size(); ++i)
+            if (waits_[i] == 0) free.push(i);
+        Ordering ordering;
+        ordering.order.reserve(effects_.size());
+        while (!free.empty()) {
+            const std::size_t next = free.top();
+            free.pop();
+            ordering.order.push_back(next);
+            for (const std::size_t waiting : after_[next])
+                if (--waits_[waiting] == 0) free.push(waiting);
+        }
+        for (std::size_t i = 0; i < effects_.size(); ++i)
+            if (waits_[i] != 0) ordering.cyclic.push_back(i);
+        return ordering;
+    }
+
+private:
+    void note(std::size_t i) {
+        const Effects& effects = effects_[i];
+        for (const std::size_t output : effects.stores) {
+            outputs_.emplace(Outpoint{effects.tx->id, static_cast<std::uint16_t>(output)}, i);
+            const Resource& resource = effects.tx->outputs[output].resource;
+            if (resource.type.kind == "CustomResourceDefinition")
+                if (const auto read = read_definition(parse_checked(effects.tx->tx.outputs[output].value)))
+                    defines_.emplace(read->type, i);
+        }
+        for (const state::Path& path : effects.creates) creates_.emplace(path, i);
+        for (const state::Path& path : effects.removes) removes_[path].push_back(i);
+        for (const Outpoint& lock : effects.locks_ended) ends_[lock].push_back(i);
+    }
+
+    void link(std::size_t i) {
+        const Effects& effects = effects_[i];
+        for (const auto* named : {&effects.consumed, &effects.locks_used})
+            for (const Outpoint& outpoint : *named)
+                if (const auto made = outputs_.find(outpoint); made != outputs_.end()) edge(made->second, i);
+        for (const Outpoint& lock : effects.locks_used)
+            if (const auto ended = ends_.find(lock); ended != ends_.end())
+                for (const std::size_t ending : ended->second) edge(i, ending);
+        for (const std::size_t output : effects.stores) {
+            const Resource& resource = effects.tx->outputs[output].resource;
+            touch(i, resource.path);
+            if (const auto parent = resource.path.parent())
+                if (const auto made = creates_.find(*parent); made != creates_.end()) edge(made->second, i);
+            if (!resource.builtin)
+                if (const auto defined = defines_.find(resource.type); defined != defines_.end()) edge(defined->second, i);
+        }
+        for (const state::Path& path : effects.creates)
+            if (const auto removed = removes_.find(path); removed != removes_.end())
+                for (const std::size_t removing : removed->second) edge(removing, i);
+        for (const state::Path& path : effects.removes) touch(i, path);
+    }
+
+    /// Whoever deletes an ancestor of `path` comes after the one who touches it.
+    void touch(std::size_t i, const state::Path& path) {
+        if (removes_.empty()) return;
+        for (const state::Path& above : path.ancestors())
+            if (const auto removed = removes_.find(above); removed != removes_.end())
+                for (const std::size_t removing : removed->second) edge(i, removing);
+    }
+
+    void edge(std::size_t first, std::size_t second) {
+        if (first == second || !edges_.emplace(first, second).second) return;
+        after_[first].push_back(second);
+        ++waits_[second];
+    }
+
+    std::span<const Effects> effects_;
+    std::unordered_map<Outpoint, std::size_t, OutpointHash> outputs_;
+    std::map<state::Path, std::size_t> creates_;
+    std::map<state::Path, Positions> removes_;
+    std::unordered_map<Outpoint, Positions, OutpointHash> ends_;
+    std::map<GroupKind, std::size_t> defines_;
+    std::set<std::pair<std::size_t, std::size_t>> edges_;
+    std::vector<Positions> after_;
+    std::vector<std::size_t> waits_;
+};
+
+}  // namespace
+
+Ordering canonical_order(std::span<const Effects> effects) { return Graph{effects}.sort(); }
+
+}  // namespace rhizome::ledger

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/special_kinds.h"
+
+#include <fmt/core.h>
+
+#include "base/ensure.h"
+#include "ledger/limits.h"
+
+namespace rhizome::ledger {
+namespace {
+
+Result<void, Reject> check_cluster(const json::Value& document, const state::Entry* before) {
+    TRY(const auto parameters, read_parameters(document));
+    if (before == nullptr) return {};
+    const json::Value old = parse_checked(before->document());
+    if (old.text_at({"metadata", "name"}) != document.text_at({"metadata", "name"}))
+        return reject(RejectCode::AlreadyExists,
+                      fmt::format("this chain's cluster is named \"{}\"", old.text_at({"metadata", "name"})));
+    const auto in_force = read_parameters(old);
+    ensure(in_force.has_value(), "a Cluster in the state was checked");
+    return check_parameter_change(*in_force, parameters);
+}
+
+Result<void, Reject> check_node(const json::Value& document, const WorkingState& state, const Place& place) {
+    TRY(const auto member, read_member(document, place.chain));
+    if (!member) return {};
+    const state::Entry* record = state.find(records::member(member->chain));
+    if (record == nullptr) return {};
+    const auto known = decode_member(record->bytes());
+    ensure(known.has_value(), "a member record of ours");
+    if (known->node != member->node)
+        return reject(RejectCode::AlreadyExists, fmt::format("the chain key is that of Node {}", known->node));
+    return {};
+}
+
+Result<void, Reject> check_definition(const json::Value& document, const WorkingState& state) {
+    TRY(const auto read, read_definition(document));
+    if (builtin_scope(read.type.group, read.type.kind))
+        return reject(RejectCode::AlreadyExists, fmt::format("{} is a built-in kind", read.type.kind));
+    const state::Entry* record = state.find(records::definition(read.type));
+    if (record == nullptr) return {};
+    const auto known = records::decode_definition(record->bytes());
+    if (known.name != read.definition.name)
+        return reject(RejectCode::AlreadyExists, fmt::format("{} is defined by {}", read.type.kind, known.name));
+    return {};
+}
+
+bool is_definition(const Resource& resource) {
+    return resource.type.kind == "CustomResourceDefinition" && resource.builtin;
+}
+
+}  // namespace
+
+json::Value parse_checked(std::string_view document) {
+    auto value = json::parse(document, {.bytes = kDocumentBytesMax, .depth = kDocumentDepthMax});
+    ensure(value.has_value(), "a document in the state is strict JSON");
+    return *std::move(value);
+}
+
+Result<JoinToken, Reject> read_join_token(const json::Value& document) {
+    JoinToken token;
+    const json::Value* count = document.find_path({"spec", "count"});
+    const auto number = count != nullptr ? count->if_int64() : std::nullopt;
+    if (!number || *number < 1) return reject(RejectCode::BadEncoding, "a JoinToken's spec.count is a number above 0");
+    token.count = static_cast<std::uint64_t>(*number);
+    const auto expires = from_rfc3339(document.text_at({"spec", "expires"}));
+    if (!expires) return reject(RejectCode::BadEncoding, "a JoinToken's spec.expires is a time such as 2027-01-01T00:00:00Z");
+    token.expires = *expires;
+    return token;
+}
+
+Result<ReadDefinition, Reject> read_definition(const json::Value& document) {
+    ReadDefinition read;
+    read.type.group = document.text_at({"spec", "group"});
+    read.type.kind = document.text_at({"spec", "names", "kind"});
+    read.definition.name = document.text_at({"metadata", "name"});
+    const std::string_view scope = document.text_at({"spec", "scope"});
+    const bool namespaced = scope == "Namespaced";
+    if (read.type.group.empty() || read.type.kind.empty() || (!namespaced && scope != "Cluster"))
+        return reject(RejectCode::BadEncoding, "a definition needs spec.group, spec.names.kind and spec.scope");
+    if (!state::Path::of(read.type.group, read.type.kind, namespaced ? "x" : "", "x"))
+        return reject(RejectCode::BadEncoding, "the definition's group or kind cannot stand in a path");
+    read.definition.scope = namespaced ? Scope::Namespaced : Scope::ClusterScoped;
+    return read;
+}
+
+Result<void, Reject> check_special(const Resource& resource, std::string_view document, const state::Entry* before,
+                                   const WorkingState& state, const Place& place) {
+    switch (resource.scope) {
+        case Scope::Cluster: return check_cluster(parse_checked(document), before);
+        case Scope::Node: return check_node(parse_checked(document), state, place);
+        case Scope::JoinToken: {
+            TRY(read_join_token(parse_checked(document)));
+            return {};
+        }
+        case Scope::ClusterScoped:
+            if (is_definition(resource)) return check_definition(parse_checked(document), state);
+            return {};
+        default: return {};
+    }
+}
+
+namespace {
+
+void forget_member(std::string_view node_document, WorkingState& state, const Place& place) {
+    const auto member = read_member(parse_checked(node_document), place.chain);
+    if (!member || !*member) return;
+    state.erase(records::member((*member)->chain));
+    state.erase(records::node((*member)->node));
+    state.erase(records::lease((*member)->chain));
+}
+
+void follow_node(std::string_view before, std::string_view after, WorkingState& state, const Place& place) {
+    std::optional<Member> member;
+    if (!after.empty()) member = read_member(parse_checked(after), place.chain).value_or(std::optional<Member>{});
+    const auto known = member ? member_key_of(member->node, state) : std::nullopt;
+    if (!before.empty() && (!member || known != member->chain)) forget_member(before, state, place);
+    if (!member) return;
+    state.put_record(records::member(member->chain), encode(*member));
+    if (known == member->chain) return;
+    state.put_record(records::node(member->node), member->chain);
+    renew_lease(member->chain, state);  // a newcomer's first lease
+}
+
+void follow_definition(std::string_view before, std::string_view after, WorkingState& state) {
+    if (!before.empty())
+        if (const auto old = read_definition(parse_checked(before))) state.erase(records::definition(old->type));
+    if (!after.empty())
+        if (const auto read = read_definition(parse_checked(after)))
+            state.put_record(records::definition(read->type), records::encode(read->definition));
+}
+
+}  // namespace
+
+void follow_special(const Resource& resource, std::string_view before, std::string_view after, WorkingState& state,
+                    const Place& place) {
+    switch (resource.scope) {
+        case Scope::Cluster: {
+            const json::Value document = parse_checked(after);
+            const json::Value* spec = document.find("spec");
+            const std::string text = spec != nullptr ? json::print_canonical(*spec) : "{}";
+            state.put_record(records::parameters(), as_bytes(text));
+            return;
+        }
+        case Scope::Node: return follow_node(before, after, state, place);
+        case Scope::NodeReport:
+            if (const auto key = member_key_of(resource.name, state); key && !after.empty()) renew_lease(*key, state);
+            return;
+        case Scope::ClusterScoped:
+            if (is_definition(resource)) follow_definition(before, after, state);
+            return;
+        default: return;
+    }
+}
+
+std::optional<MemberKey> member_key_of(std::string_view node, const WorkingState& state) {
+    const state::Entry* record = state.find(records::node(node));
+    if (record == nullptr) return std::nullopt;
+    MemberKey key{};
+    ensure(record->bytes().size() == key.size(), "a node record of ours");
+    std::copy(record->bytes().begin(), record->bytes().end(), key.begin());
+    return key;
+}
+
+milliseconds lease_clock(const WorkingState& state) {
+    const state::Entry* record = state.find(records::clock());
+    return milliseconds{record == nullptr ? 0 : static_cast<std::int64_t>(records::decode_number(record->bytes()))};
+}
+
+void renew_lease(const MemberKey& key, WorkingState& state) {
+    state.put_record(records::lease(key), records::encode_number(static_cast<std::uint64_t>(lease_clock(state).count())));
+}
+
+}  // namespace rhizome::ledger
