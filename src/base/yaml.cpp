@@ -94,8 +94,8 @@ std::string_view text_of(fy_token* token) {
 }
 
 /// The content of a single-quoted scalar that libfyaml has accepted; `rest` begins behind the opening quote. libfyaml
-/// 0.7.12 itself gets `'a''''b'` wrong: where two escaped quotes follow each other it adds a quote and loses the last
-/// byte.
+/// 0.7.12 itself gets `'a''''b'` wrong: where two escaped quotes follow each other it adds a quote, loses the last
+/// byte and leaks memory.
 std::string unquote_single(std::string_view rest) {
     const auto is_blank = [&rest](std::size_t i) { return i < rest.size() && (rest[i] == ' ' || rest[i] == '\t'); };
     const auto is_break = [&rest](std::size_t i) { return i < rest.size() && (rest[i] == '\n' || rest[i] == '\r'); };
@@ -197,13 +197,10 @@ private:
     Done scalar(const fy_event_scalar_data& data) {
         const auto style = data.value != nullptr ? fy_token_scalar_style(data.value) : FYSS_PLAIN;
         const bool plain = style == FYSS_PLAIN;
-        std::string_view text = text_of(data.value);
         std::string unquoted;
-        if (style == FYSS_SINGLE_QUOTED) {
-            unquoted = unquote_single(text_.substr(place_));
-            text = unquoted;
-        } else if ((style == FYSS_LITERAL || style == FYSS_FOLDED) && text.ends_with('\n') &&
-                   ends_unbroken(data.value)) {
+        if (style == FYSS_SINGLE_QUOTED) unquoted = unquote_single(text_.substr(place_));
+        std::string_view text = style == FYSS_SINGLE_QUOTED ? std::string_view(unquoted) : text_of(data.value);
+        if ((style == FYSS_LITERAL || style == FYSS_FOLDED) && text.ends_with('\n') && ends_unbroken(data.value)) {
             text.remove_suffix(1);
         }
         empty_ = open_.empty() && plain && text.empty() && data.tag == nullptr && data.anchor == nullptr;
