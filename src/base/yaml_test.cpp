@@ -373,8 +373,12 @@ TEST(Yaml, BadTextIsNamedWithItsPlace) {
 TEST(Yaml, SizeAndDepthHaveBounds) {
     EXPECT_EQ(yaml::parse("abcdef", {.bytes = 5}).error().fault, Fault::TooLarge);
     EXPECT_TRUE(yaml::parse("[[1]]", {.depth = 2}));
+    EXPECT_TRUE(yaml::parse("--- [[],[],[],[],[]]", {.bytes = 20})) << "small limits do not count tokens";
+    EXPECT_TRUE(yaml::parse("- - a", {.depth = 2}));
+    EXPECT_EQ(yaml::parse("- - a", {.depth = 1}).error().fault, Fault::TooDeep);
     EXPECT_EQ(yaml::parse("[[1]]", {.depth = 1}).error().fault, Fault::TooDeep);
     EXPECT_EQ(yaml::parse(std::string(100'000, '[')).error().fault, Fault::TooDeep);
+    EXPECT_EQ(yaml::parse(std::string(1'000'000, '[')).error().fault, Fault::TooLarge) << "before it takes much memory";
     std::string dashes;
     for (int i = 0; i < 5000; ++i) dashes += "- ";
     EXPECT_EQ(yaml::parse(dashes).error().fault, Fault::TooDeep);
