@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,8 +18,8 @@
 #include "base/result.h"
 #include "base/time.h"
 
-/// Logs are an event and fields: `log.info("peer dropped", {{"peer", id}, {"why", reason}})`. Whoever decides is handed a
-/// `Log` and neither knows the time nor what becomes of the record; the host's sink stamps and formats it.
+/// Logs are an event and fields: `log.info("peer dropped", {{"peer", id}, {"why", reason}})`. Whoever decides is handed
+/// a `Log` and neither knows the time nor what becomes of the record; the host's sink stamps and formats it.
 ///
 /// Events and keys are words of ours; only values may come from strangers. Keys, tokens and payloads stay out.
 namespace rhizome {
@@ -35,39 +36,50 @@ std::optional<LogLevel> log_level_from(std::string_view name);
 /// What a field says, on its own.
 using LogValue = std::variant<std::string, std::int64_t, std::uint64_t, bool, microseconds>;
 
-/// A key and a view of a value, good until the end of the statement that logs. Making one copies and formats nothing, so
-/// a record of a level that is off costs a comparison.
+/// A key and a view of a value, good until the end of the statement that logs. Making one copies and formats nothing,
+/// so a record of a level that is off costs a comparison.
 ///
 /// Values: texts, integers, booleans, durations, `Error`, enums with a `name(…)`, and whatever fmt prints (ids, times).
 class LogField {
 public:
     template <class T>
+        requires(!std::integral<T>)
     LogField(std::string_view key, const T& value) : key_(key), held_(&value), read_(&read<T>) {}
+    /// Numbers are small enough to be held.
+    template <std::integral T>
+    LogField(std::string_view key, T value)
+        : key_(key), bits_(static_cast<std::uint64_t>(value)), read_(&read_number<T>) {}
     /// Texts are viewed, not referred to: a literal is an array, a `char*` a pointer.
     LogField(std::string_view key, std::string_view value) : key_(key), text_(value) {}
     LogField(std::string_view key, const char* value) : key_(key), text_(value) {}
     LogField(std::string_view key, const std::string& value) : key_(key), text_(value) {}
 
     [[nodiscard]] std::string_view key() const { return key_; }
-    [[nodiscard]] LogValue value() const { return read_ != nullptr ? read_(held_) : LogValue(std::string(text_)); }
+    [[nodiscard]] LogValue value() const { return read_ != nullptr ? read_(*this) : LogValue(std::string(text_)); }
 
 private:
+    template <std::integral T>
+    static LogValue read_number(const LogField& field) {
+        if constexpr (std::same_as<T, bool>)
+            return field.bits_ != 0;
+        else if constexpr (std::signed_integral<T>)
+            return static_cast<std::int64_t>(field.bits_);
+        else
+            return field.bits_;
+    }
+
     template <class T>
-    static LogValue read(const void* held) {
-        const T& value = *static_cast<const T*>(held);
-        if constexpr (std::same_as<T, bool>) {
-            return value;
-        } else if constexpr (std::signed_integral<T>) {
-            return std::int64_t{value};
-        } else if constexpr (std::unsigned_integral<T>) {
-            return std::uint64_t{value};
-        } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    static LogValue read(const LogField& field) {
+        const T& value = *static_cast<const T*>(field.held_);
+        if constexpr (std::convertible_to<const T&, std::string_view>) {
             return std::string(std::string_view(value));
         } else if constexpr (requires { std::chrono::duration_cast<microseconds>(value); }) {
             return std::chrono::duration_cast<microseconds>(value);
         } else if constexpr (std::same_as<T, Error>) {
             return value.message;
-        } else if constexpr (requires { { name(value) } -> std::convertible_to<std::string_view>; }) {
+        } else if constexpr (requires {
+                                 { name(value) } -> std::convertible_to<std::string_view>;
+                             }) {
             return std::string(std::string_view(name(value)));
         } else {
             static_assert(!std::floating_point<T>, "deciding code has no floating point numbers to log");
@@ -78,7 +90,8 @@ private:
     std::string_view key_;
     std::string_view text_;
     const void* held_ = nullptr;
-    LogValue (*read_)(const void*) = nullptr;
+    std::uint64_t bits_ = 0;
+    LogValue (*read_)(const LogField&) = nullptr;
 };
 
 /// One event as it happens; views that are good during `LogSink::write`.
@@ -96,8 +109,8 @@ public:
     virtual void write(const LogRecord& record) = 0;
 };
 
-/// What is let through: everything up to `level`, and Debug of the areas named (with those below: `p2p` lets `p2p.relay`
-/// through).
+/// What is let through: everything up to `level`, and Debug of the areas named (with those below: `p2p` lets
+/// `p2p.relay` through).
 struct LogFilter {
     LogLevel level = LogLevel::Info;
     std::vector<std::string> debug_areas;
@@ -159,12 +172,13 @@ private:
 constexpr std::size_t kLogValueBytesMax = 1024;
 
 /// One line for a terminal or a journal, without a newline: `2026-11-15T21:27:31.000Z info p2p: peer dropped peer=ab12
-/// why="too slow"`. Values with blanks, quotes, `=` or nothing in them are quoted; controls, terminal escapes, characters
-/// that turn the direction of writing and bytes that are no UTF-8 are shown as escapes. So nobody forges a line or a field.
+/// why="too slow"`. Values with blanks, quotes, `=` or nothing in them are quoted; controls, terminal escapes,
+/// characters that turn the direction of writing and bytes that are no UTF-8 are shown as escapes. So nobody forges a
+/// line or a field.
 std::string to_text_line(const LogRecord& record, Time time);
 
-/// One JSON object without a newline: `{"time":…,"level":…,"area":…,"event":…,"fields":{…}}`. Integers and booleans stay
-/// what they are, durations are texts as in `base/time.h`.
+/// One JSON object without a newline: `{"time":…,"level":…,"area":…,"event":…,"fields":{…}}`. Integers and booleans
+/// stay what they are, durations are texts as in `base/time.h`.
 std::string to_json_line(const LogRecord& record, Time time);
 
 }  // namespace rhizome
