@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -44,7 +45,7 @@ public:
 private:
     friend class Parser;
     struct Checked {};
-    Number(Checked, std::string text) : text_(std::move(text)) {}
+    Number(Checked, std::string_view text) : text_(text) {}
     std::string text_;
 };
 
@@ -77,6 +78,12 @@ public:
     /// The member, appended as null when there was none.
     Value& operator[](std::string_view key);
     bool erase(std::string_view key);
+    /// Erases all members that `gone` is true for, in one pass; how many. To erase one after another from a large object
+    /// costs quadratic time.
+    std::size_t erase_if(const std::function<bool(const Member&)>& gone);
+
+    /// All at once, for readers of strangers' input; fails with the position of the first key that was there before.
+    static Result<Object, std::size_t> from_members(std::vector<Member> members);
 
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] bool empty() const { return size() == 0; }
@@ -90,12 +97,20 @@ public:
 
 private:
     friend class Parser;
+    /// Positions of members in sorted runs whose lengths are the powers of two that sum up to the size, the longest
+    /// first: appending merges runs and so costs O(log n) each on average, finding searches each run.
+    struct Index {
+        std::vector<std::uint32_t> order;
+        bool flat = true;  ///< all of it is one sorted run
+    };
     [[nodiscard]] std::size_t position(std::string_view key) const;  // size() when there is none
-    /// Makes the index when the object is large; false when two members have one key.
-    bool make_index();
+    [[nodiscard]] bool less(std::uint32_t left, std::uint32_t right) const;
+    void make_index();     // when the object is large
+    void index_newest();  // the last member is not in the index yet
+    [[nodiscard]] std::optional<std::size_t> duplicate() const;  // position of the first key that was there before
 
     std::vector<Member> members_;
-    std::unique_ptr<std::vector<std::uint32_t>> index_;  ///< positions sorted by key, only for large objects
+    std::unique_ptr<Index> index_;  ///< only of large objects
 };
 
 class Value {
@@ -151,6 +166,9 @@ public:
 
 private:
     friend class Parser;
+    template <class Held, class... From>
+    explicit Value(std::in_place_type_t<Held> held, From&&... from) : held_(held, std::forward<From>(from)...) {}
+
     std::variant<std::monostate, bool, Number, std::string, Array, Object, Raw> held_;
 };
 

@@ -92,6 +92,41 @@ std::string unescape(std::string_view text) {
     return out;
 }
 
+/// Tokens one after another. Not a vector: its `push_back` of a struct made on the stack cost a third of the whole scan
+/// (small stores, then a wide load that waits for all of them).
+class Tape {
+public:
+    Tape() = default;
+    Tape(const Tape&) = delete;
+    Tape& operator=(const Tape&) = delete;
+
+    /// A new token at the end, for the caller to fill.
+    Token& add() {
+        if (size_ == capacity_) [[unlikely]]
+            grow();
+        return tokens_[size_++];
+    }
+    Token& operator[](Position at) { return tokens_[at]; }
+    const Token& operator[](Position at) const { return tokens_[at]; }
+    [[nodiscard]] Position size() const { return size_; }
+
+private:
+    void grow() {
+        std::unique_ptr<Token[]> more(new Token[2 * capacity_]);  // left uninitialised
+        std::copy(tokens_, tokens_ + size_, more.get());
+        large_ = std::move(more);
+        tokens_ = large_.get();
+        capacity_ *= 2;
+    }
+
+    static constexpr std::size_t kSmall = 400;  // 8 KB of stack, enough for a pod, and no trip to the heap
+    Token small_[kSmall];
+    std::unique_ptr<Token[]> large_;
+    Token* tokens_ = small_;
+    std::size_t capacity_ = kSmall;
+    Position size_ = 0;
+};
+
 class Scanner {
 public:
     Scanner(std::string_view text, Limits limits)
@@ -100,12 +135,11 @@ public:
             fail(Fault::TooLarge, at_ + std::min<std::size_t>(limits.bytes, kNone), "the text is longer than allowed");
             return;
         }
-        tape_.reserve(text.size() / 8 + 8);  // of compact Kubernetes objects, one token takes about nine bytes
         good_ = run();
     }
 
     [[nodiscard]] bool good() const { return good_; }
-    [[nodiscard]] const std::vector<Token>& tape() const { return tape_; }
+    [[nodiscard]] const Tape& tape() const { return tape_; }
     [[nodiscard]] std::string_view text(const Token& token) const { return text_.substr(token.offset, token.length); }
 
     [[nodiscard]] ParseError error() const {
@@ -174,8 +208,13 @@ private:
     bool enter(Kind kind, char closing, bool& entered) {
         if (depth_ == depth_max_) return fail(Fault::TooDeep, at_, "arrays and objects are nested deeper than allowed");
         ++depth_;
-        tape_.push_back({kind, false, offset(at_), 0, open_, 0});
-        open_ = static_cast<Position>(tape_.size() - 1);
+        Token& token = tape_.add();
+        token.kind = kind;
+        token.escaped = false;
+        token.offset = offset(at_);
+        token.next = open_;
+        token.count = 0;
+        open_ = tape_.size() - 1;
         ++at_;
         skip_blanks();
         entered = at_ == end_ || *at_ != closing;
@@ -189,7 +228,7 @@ private:
         ++at_;
         open_ = container.next;
         container.length = offset(at_) - container.offset;
-        container.next = static_cast<Position>(tape_.size());
+        container.next = tape_.size();
         --depth_;
     }
 
@@ -355,8 +394,12 @@ private:
     }
 
     void push(Kind kind, bool escaped, const char* start, const char* end) {
-        const auto next = static_cast<Position>(tape_.size() + 1);
-        tape_.push_back({kind, escaped, offset(start), static_cast<Position>(end - start), next, 0});
+        Token& token = tape_.add();
+        token.kind = kind;
+        token.escaped = escaped;
+        token.offset = offset(start);
+        token.length = static_cast<Position>(end - start);
+        token.next = tape_.size();
     }
 
     void skip_blanks() {
@@ -388,7 +431,7 @@ private:
     const char* end_;
     std::size_t depth_max_;
     std::size_t depth_ = 0;
-    std::vector<Token> tape_;
+    Tape tape_;
     Position open_ = kNone;  // the innermost container that has not ended
     bool good_ = false;
 
@@ -402,41 +445,33 @@ private:
 /// Builds values from a tape.
 class Parser {
 public:
-    explicit Parser(const Scanner& scanner) : scanner_(scanner), tape_(scanner.tape().data()) {}
+    explicit Parser(const Scanner& scanner) : scanner_(scanner), tape_(scanner.tape()) {}
 
-    void build(Value& out) {
+    Value value() {
         const Token& token = tape_[at_++];
         switch (token.kind) {
-            case Kind::Null: return;
-            case Kind::Boolean: out.held_.emplace<bool>(token.escaped); return;
+            case Kind::Null: return {};
+            case Kind::Boolean: return Value(token.escaped);
             case Kind::Number:
-                out.held_.emplace<Number>(Number{Number::Checked{}, std::string(scanner_.text(token))});
-                return;
+                return Value(std::in_place_type<Number>, Number(Number::Checked{}, scanner_.text(token)));
             case Kind::String:
-                if (token.escaped)
-                    out.held_.emplace<std::string>(unescape(scanner_.text(token)));
-                else
-                    out.held_.emplace<std::string>(scanner_.text(token));
-                return;
+                if (token.escaped) [[unlikely]]
+                    return Value(unescape(scanner_.text(token)));
+                return Value(std::in_place_type<std::string>, scanner_.text(token));
             case Kind::Array: {
-                Array& array = out.held_.emplace<Array>(token.count);
-                for (Value& element : array) build(element);
-                return;
+                Value out(std::in_place_type<Array>);
+                Array& array = *out.if_array();
+                array.reserve(token.count);
+                for (Position i = 0; i < token.count; ++i) array.emplace_back(NextValue{*this});
+                return out;
             }
             case Kind::Object: {
-                Object& object = out.held_.emplace<Object>();
-                object.members_.resize(token.count);
-                for (auto& member : object.members_) {
-                    const Token& key = tape_[at_++];
-                    if (key.escaped)
-                        member.key = unescape(scanner_.text(key));
-                    else
-                        member.key.assign(scanner_.text(key));
-                    build(member.value);
-                }
-                const bool differ = object.make_index();
-                ensure(differ, "the scanner refuses objects with a key that stands twice");
-                return;
+                Value out(std::in_place_type<Object>);
+                Object& object = *out.if_object();
+                object.members_.reserve(token.count);
+                for (Position i = 0; i < token.count; ++i) object.members_.emplace_back(NextMember{*this});
+                object.make_index();
+                return out;
             }
             case Kind::Raw: break;
         }
@@ -444,17 +479,32 @@ public:
     }
 
 private:
+    // Converted where the vector wants its element, so that the element is made there and never moved.
+    struct NextValue {
+        Parser& parser;
+        operator Value() const { return parser.value(); }
+    };
+    struct NextMember {
+        Parser& parser;
+        operator Object::Member() const {
+            const Token& key = parser.tape_[parser.at_++];
+            return {parser.string(key), parser.value()};
+        }
+    };
+
+    [[nodiscard]] std::string string(const Token& token) const {
+        return token.escaped ? unescape(scanner_.text(token)) : std::string(scanner_.text(token));
+    }
+
     const Scanner& scanner_;
-    const Token* tape_;
-    std::size_t at_ = 0;
+    const Tape& tape_;
+    Position at_ = 0;
 };
 
 Result<Value, ParseError> parse(std::string_view text, Limits limits) {
     const Scanner scanner{text, limits};
     if (!scanner.good()) return Fail{scanner.error()};
-    Result<Value, ParseError> result{Value{}};
-    Parser{scanner}.build(*result);
-    return result;
+    return Parser{scanner}.value();
 }
 
 Result<void, ParseError> check(std::string_view text, Limits limits) {
@@ -466,14 +516,14 @@ Result<void, ParseError> check(std::string_view text, Limits limits) {
 Result<std::vector<Slice>, ParseError> slices(std::string_view text, Limits limits) {
     const Scanner scanner{text, limits};
     if (!scanner.good()) return Fail{scanner.error()};
-    const std::vector<Token>& tape = scanner.tape();
-    const Token& whole = tape.front();
+    const Tape& tape = scanner.tape();
+    const Token& whole = tape[0];
     if (whole.kind != Kind::Object && whole.kind != Kind::Array) {
         return Fail{ParseError{.what = "expected an object or an array, found a " + std::string(name(whole.kind))}};
     }
     std::vector<Slice> out;
     out.reserve(whole.count);
-    std::size_t at = 1;
+    Position at = 1;
     for (Position i = 0; i < whole.count; ++i) {
         Slice slice;
         if (whole.kind == Kind::Object) {
