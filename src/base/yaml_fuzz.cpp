@@ -10,6 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     constexpr json::Limits kLimits{.bytes = 1u << 16, .depth = 64};
     constexpr json::Limits kWide{.bytes = 1u << 24, .depth = 64};
     const std::string_view text = as_text({data, size});
+    if (const auto value = json::parse(text, kLimits)) {
+        // A marker in front keeps the shortcut for JSON away.
+        const auto as_yaml = yaml::parse("--- " + std::string(text), kWide);
+        ensure(!as_yaml.has_value() || *as_yaml == *value, "JSON means the same as YAML");
+    }
     const auto documents = yaml::parse_all(text, kLimits);
     if (!documents) {
         ensure(documents.error().offset <= size && !documents.error().what.empty(), "a fault has a place and words");
