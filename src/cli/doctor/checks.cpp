@@ -94,8 +94,10 @@ Verdict open_files(const Facts& facts) {
     const auto limit = [](std::uint64_t count) {
         return count == ~0ull ? std::string{"unlimited"} : fmt::format("{}", count);
     };
-    const auto found =
-        fmt::format("{} (can be raised to {})", limit(facts.open_files_soft), limit(facts.open_files_hard));
+    auto found = limit(facts.open_files_soft);
+    if (facts.open_files_hard > facts.open_files_soft) {
+        found += fmt::format(" (can be raised to {})", limit(facts.open_files_hard));
+    }
     if (facts.open_files_hard >= kWanted) return {State::Good, found};
     const auto advice = "set LimitNOFILE=65536 in the service, or raise 'ulimit -Hn'";
     return {facts.open_files_hard >= kLeast ? State::Weak : State::Absent, found, advice};
@@ -185,7 +187,7 @@ Verdict tun(const Facts& facts) {
     // Only wireguard-go needs it.
     if (facts.wireguard.worked && !facts.tun.worked)
         return {State::Good, "absent, not needed: WireGuard is in the kernel"};
-    return attempt(facts.tun, "/dev/net/tun", "modprobe tun; in a container pass /dev/net/tun through");
+    return attempt(facts.tun, "/dev/net/tun", "run as root, or modprobe tun; in a container pass /dev/net/tun through");
 }
 
 Verdict seccomp(const Facts& facts) {
