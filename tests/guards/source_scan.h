@@ -46,7 +46,7 @@ Layers parse_layers(std::string_view text, std::vector<std::string>& faults);
 
 /// Every breach as a sentence `path:line: what and why`.
 std::vector<std::string> layer_breaches(const std::vector<SourceFile>& files, const Layers& layers);
-std::vector<std::string> header_breaches(const std::vector<SourceFile>& files);
+std::vector<std::string> header_breaches(const std::vector<SourceFile>& files, const Layers& layers);
 std::vector<std::string> word_breaches(const std::vector<SourceFile>& files, const Layers& layers);
 /// Suites in `x_<label>_test.cpp` end in that label, and only those: otherwise ctest's filters would miss them.
 std::vector<std::string> suite_breaches(const std::vector<SourceFile>& files, const std::vector<std::string>& labels);
