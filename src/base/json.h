@@ -105,8 +105,8 @@ private:
     };
     [[nodiscard]] std::size_t position(std::string_view key) const;  // size() when there is none
     [[nodiscard]] bool less(std::uint32_t left, std::uint32_t right) const;
-    void make_index();    // when the object is large
-    void index_newest();  // the last member is not in the index yet
+    void make_index();                                           // when the object is large
+    void index_newest();                                         // the last member is not in the index yet
     [[nodiscard]] std::optional<std::size_t> duplicate() const;  // position of the first key that was there before
 
     std::vector<Member> members_;
@@ -120,9 +120,9 @@ public:
     template <std::same_as<bool> B>
     Value(B boolean) : held_(boolean) {}
     template <std::integral N>
-        requires(!std::same_as<N, bool> && !std::same_as<N, char>)
-    Value(N number)
-        : held_(Number(static_cast<std::conditional_t<std::signed_integral<N>, std::int64_t, std::uint64_t>>(number))) {}
+    requires(!std::same_as<N, bool> && !std::same_as<N, char>) Value(N number)
+        : held_(Number(static_cast<std::conditional_t<std::signed_integral<N>, std::int64_t, std::uint64_t>>(number))) {
+    }
     Value(Number number) : held_(std::move(number)) {}
     Value(std::string text) : held_(std::move(text)) {}
     Value(std::string_view text) : held_(std::string(text)) {}
@@ -205,7 +205,7 @@ struct ParseError {
     std::size_t offset = 0;  ///< bytes before the place
     std::size_t line = 1;    ///< both from 1; columns count bytes
     std::size_t column = 1;
-    std::string what;        ///< what stood there, or which key
+    std::string what;  ///< what stood there, or which key
     friend bool operator==(const ParseError&, const ParseError&) = default;
 };
 Error to_error(const ParseError& error);  ///< `line 3, column 7: the key "a" stands twice in one object`
@@ -240,8 +240,8 @@ Result<std::vector<Slice>, ParseError> slices(std::string_view text, Limits limi
 /// own code put there is printed as U+FFFD.
 std::string print(const Value& value);
 void print_to(std::string& out, const Value& value);
-/// Compact, members sorted by the bytes of their keys, the shortest escapes, numbers as written: one text for one value.
-/// Raw parts are parsed for this (they were checked before).
+/// Compact, members sorted by the bytes of their keys, the shortest escapes, numbers as written: one text for one
+/// value. Raw parts are parsed for this (they were checked before).
 std::string print_canonical(const Value& value);
 /// For people: two blanks of indentation, a newline at the end.
 std::string print_pretty(const Value& value);

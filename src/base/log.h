@@ -43,8 +43,8 @@ using LogValue = std::variant<std::string, std::int64_t, std::uint64_t, bool, mi
 class LogField {
 public:
     template <class T>
-        requires(!std::integral<T>)
-    LogField(std::string_view key, const T& value) : key_(key), held_(&value), read_(&read<T>) {}
+    requires(!std::integral<T>) LogField(std::string_view key, const T& value)
+        : key_(key), held_(&value), read_(&read<T>) {}
     /// Numbers are small enough to be held.
     template <std::integral T>
     LogField(std::string_view key, T value)

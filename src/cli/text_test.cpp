@@ -8,8 +8,8 @@ using Words = std::vector<std::string>;
 
 TEST(Text, WidthCountsColumnsNotBytes) {
     const std::pair<const char*, std::size_t> rows[] = {
-        {"", 0},      {"abc", 3},        {"é", 1},      {"e\u0301", 1}, {"日本", 4},
-        {"✅ ok", 5}, {"😀", 2},         {"\xff", 1},   {"\xe6\x97", 1}, {"a\u200bb", 2},
+        {"", 0},     {"abc", 3}, {"é", 1},    {"e\u0301", 1},  {"日本", 4},
+        {"✅ ok", 5}, {"😀", 2},   {"\xff", 1}, {"\xe6\x97", 1}, {"a\u200bb", 2},
     };
     for (const auto& [text, width] : rows) EXPECT_EQ(display_width(text), width) << text;
     EXPECT_EQ(pad("日本", 6), "日本  ");
@@ -32,8 +32,13 @@ TEST(Text, EditDistanceKnowsSwaps) {
         const char* to;
         std::size_t distance;
     };
-    const Row rows[] = {{"", "", 0},           {"", "abc", 3},     {"abc", "", 3},        {"doctor", "doctr", 1},
-                        {"doctor", "dcotor", 1}, {"kitten", "sitting", 3}, {"josn", "json", 1}};
+    const Row rows[] = {{"", "", 0},
+                        {"", "abc", 3},
+                        {"abc", "", 3},
+                        {"doctor", "doctr", 1},
+                        {"doctor", "dcotor", 1},
+                        {"kitten", "sitting", 3},
+                        {"josn", "json", 1}};
     for (const auto& row : rows) {
         EXPECT_EQ(edit_distance(row.from, row.to), row.distance) << row.from << " " << row.to;
         EXPECT_EQ(edit_distance(row.to, row.from), row.distance) << row.to << " " << row.from;

@@ -28,7 +28,8 @@ bool below_order(std::span<const std::uint8_t, 32> number) {
 
 Result<Ed25519Public, SignatureFault> Ed25519Public::parse(ByteView bytes) {
     detail::prepare_sodium();
-    // Our own test of the subgroup: libsodium's answer differs between its versions (CVE-2025-69277), and nodes must agree.
+    // Our own test of the subgroup: libsodium's answer differs between its versions (CVE-2025-69277), and nodes must
+    // agree.
     if (bytes.size() != kSize || !detail::vrf_is_good_point(bytes.first<kSize>())) return Fail{SignatureFault::BadKey};
     Array array;
     std::copy(bytes.begin(), bytes.end(), array.begin());

@@ -66,7 +66,8 @@ TEST(Guards, EveryModuleHasAPage) {
 
 Layers small_layers() {
     std::vector<std::string> faults;
-    Layers layers = parse_layers("base:\nledger: base\nmarket: ledger base\nmarket/io: net\nnet: base\nacts: net\n", faults);
+    Layers layers =
+        parse_layers("base:\nledger: base\nmarket: ledger base\nmarket/io: net\nnet: base\nacts: net\n", faults);
     EXPECT_TRUE(faults.empty()) << listed(faults);
     return layers;
 }
@@ -165,7 +166,8 @@ TEST(GuardScan, FindsSuitesThatNoLabelWouldRun) {
 TEST(GuardScan, NamesFaultsInTheTable) {
     std::vector<std::string> faults;
     (void)parse_layers("base\nledger: base\nledger: base nothing\nmarket: nowhere\n", faults);
-    EXPECT_EQ(faults.size(), 4u) << listed(faults);  // no colon, twice, base unknown (its line was bad), nowhere unknown
+    EXPECT_EQ(faults.size(), 4u) << listed(
+        faults);  // no colon, twice, base unknown (its line was bad), nowhere unknown
 }
 
 }  // namespace
