@@ -43,8 +43,8 @@ private:
     std::size_t max_;
 };
 
-/// A sorted map of at most `max` entries that refuses new keys when full; known keys can always be updated. Walks in key
-/// order, so deciding code may iterate over it.
+/// A sorted map of at most `max` entries that refuses new keys when full; known keys can always be updated. Walks in
+/// key order, so deciding code may iterate over it.
 template <class Key, class Value, class Less = std::less<>>
 class BoundedMap {
 public:

@@ -21,9 +21,7 @@ inline ByteView as_bytes(std::string_view text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 /// The text of bytes, without copying and without looking at them.
-inline std::string_view as_text(ByteView bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+inline std::string_view as_text(ByteView bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 inline Bytes to_bytes(ByteView view) { return {view.begin(), view.end()}; }
 
 /// Lower-case hexadecimal, two digits a byte.

@@ -26,8 +26,8 @@ enum class DecodeFault : unsigned char {
 std::string_view name(DecodeFault fault);
 Error to_error(DecodeFault fault);
 
-/// Reads values from somebody else's bytes, front to back. Never reads past the end, never allocates more than the input
-/// could fill, and accepts exactly one encoding of each value. Integers are little-endian.
+/// Reads values from somebody else's bytes, front to back. Never reads past the end, never allocates more than the
+/// input could fill, and accepts exactly one encoding of each value. Integers are little-endian.
 ///
 /// Borrows the bytes; views it returns live as long as they do. After a failure the position is unspecified.
 class Reader {

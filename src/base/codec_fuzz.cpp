@@ -14,14 +14,30 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const std::uint8_t call : input.first(calls)) {
         bool accepted = false;
         switch (call % 8) {
-            case 0: if (const auto v = in.u8()) accepted = true, out.u8(*v); break;
-            case 1: if (const auto v = in.u16()) accepted = true, out.u16(*v); break;
-            case 2: if (const auto v = in.u32()) accepted = true, out.u32(*v); break;
-            case 3: if (const auto v = in.u64()) accepted = true, out.u64(*v); break;
-            case 4: if (const auto v = in.boolean()) accepted = true, out.boolean(*v); break;
-            case 5: if (const auto v = in.varint()) accepted = true, out.varint(*v); break;
-            case 6: if (const auto v = in.blob(call)) accepted = true, out.blob(*v); break;
-            case 7: if (const auto v = in.short_blob(call)) accepted = true, out.short_blob(*v); break;
+            case 0:
+                if (const auto v = in.u8()) accepted = true, out.u8(*v);
+                break;
+            case 1:
+                if (const auto v = in.u16()) accepted = true, out.u16(*v);
+                break;
+            case 2:
+                if (const auto v = in.u32()) accepted = true, out.u32(*v);
+                break;
+            case 3:
+                if (const auto v = in.u64()) accepted = true, out.u64(*v);
+                break;
+            case 4:
+                if (const auto v = in.boolean()) accepted = true, out.boolean(*v);
+                break;
+            case 5:
+                if (const auto v = in.varint()) accepted = true, out.varint(*v);
+                break;
+            case 6:
+                if (const auto v = in.blob(call)) accepted = true, out.blob(*v);
+                break;
+            case 7:
+                if (const auto v = in.short_blob(call)) accepted = true, out.short_blob(*v);
+                break;
             default: unreachable("a remainder of eight");
         }
         if (!accepted) break;

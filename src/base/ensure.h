@@ -9,8 +9,8 @@ namespace rhizome {
 /// wrong bytes to a chain that others must follow.
 [[noreturn]] void broken(std::string_view why, const char* file, int line, const char* function) noexcept;
 
-/// States what our own code guarantees. Stays on in release builds and stops the process; it never judges input (that is
-/// `Result`'s work).
+/// States what our own code guarantees. Stays on in release builds and stops the process; it never judges input (that
+/// is `Result`'s work).
 ///
 /// The place comes from compiler builtins: clang 14, which builds the fuzz targets, has no `std::source_location`.
 inline void ensure(bool holds, std::string_view why, const char* file = __builtin_FILE(), int line = __builtin_LINE(),

@@ -20,8 +20,8 @@
 
 namespace rhizome {
 
-/// Fixed bytes with a meaning: `using TxId = Id<struct TxIdTag, 32>`. Ids of different tags do not mix; order is that of
-/// the bytes, so walking a sorted container of ids is the same on every machine.
+/// Fixed bytes with a meaning: `using TxId = Id<struct TxIdTag, 32>`. Ids of different tags do not mix; order is that
+/// of the bytes, so walking a sorted container of ids is the same on every machine.
 template <class Tag, std::size_t N>
 class Id {
 public:

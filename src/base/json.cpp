@@ -2,8 +2,10 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <limits>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -85,47 +87,89 @@ std::optional<std::uint64_t> Number::to_uint64() const { return to_integer<std::
 Object::Object(std::initializer_list<std::pair<std::string_view, Value>> members) {
     members_.reserve(members.size());
     for (const auto& [key, value] : members) members_.push_back({std::string(key), value});
-    bool differ = true;
-    if (members_.size() > kScannedMax) {
-        differ = make_index();
-    } else {
-        for (std::size_t i = 1; i < members_.size(); ++i) differ = differ && position(members_[i].key) == i;
-    }
-    ensure(differ, "the keys of an object made by our own code differ");
+    make_index();
+    ensure(!duplicate().has_value(), "the keys of an object made by our own code differ");
+}
+
+Result<Object, std::size_t> Object::from_members(std::vector<Member> members) {
+    Object object;
+    object.members_ = std::move(members);
+    object.make_index();
+    if (const auto second = object.duplicate()) return Fail{*second};
+    return object;
 }
 
 Object::Object(const Object& other)
-    : members_(other.members_),
-      index_(other.index_ ? std::make_unique<std::vector<std::uint32_t>>(*other.index_) : nullptr) {}
+    : members_(other.members_), index_(other.index_ ? std::make_unique<Index>(*other.index_) : nullptr) {}
 
 Object& Object::operator=(const Object& other) {
     if (this != &other) *this = Object(other);
     return *this;
 }
 
-bool Object::make_index() {
+bool Object::less(std::uint32_t left, std::uint32_t right) const {
+    const int order = members_[left].key.compare(members_[right].key);
+    return order != 0 ? order < 0 : left < right;
+}
+
+void Object::make_index() {
     index_.reset();
-    if (members_.size() <= kScannedMax) return true;
+    if (members_.size() <= kScannedMax) return;
     ensure(members_.size() <= std::numeric_limits<std::uint32_t>::max(), "an object has fewer than 2^32 members");
-    auto sorted = std::make_unique<std::vector<std::uint32_t>>(members_.size());
-    for (std::size_t i = 0; i < sorted->size(); ++i) (*sorted)[i] = static_cast<std::uint32_t>(i);
-    std::sort(sorted->begin(), sorted->end(),
-              [this](std::uint32_t left, std::uint32_t right) { return members_[left].key < members_[right].key; });
-    index_ = std::move(sorted);
-    return std::adjacent_find(index_->begin(), index_->end(), [this](std::uint32_t left, std::uint32_t right) {
-               return members_[left].key == members_[right].key;
-           }) == index_->end();
+    index_ = std::make_unique<Index>();
+    index_->order.resize(members_.size());
+    std::iota(index_->order.begin(), index_->order.end(), 0u);
+    std::sort(index_->order.begin(), index_->order.end(), [this](auto left, auto right) { return less(left, right); });
+}
+
+void Object::index_newest() {
+    if (!index_) return make_index();
+    auto& order = index_->order;
+    order.push_back(static_cast<std::uint32_t>(members_.size() - 1));
+    // Every run length that is a power of two below the lowest bit of the new size has ended: all of them become one.
+    const std::size_t merged = order.size() & (~order.size() + 1);
+    for (std::size_t length = 1; length < merged; length *= 2) {
+        std::inplace_merge(order.end() - static_cast<std::ptrdiff_t>(2 * length),
+                           order.end() - static_cast<std::ptrdiff_t>(length), order.end(),
+                           [this](auto left, auto right) { return less(left, right); });
+    }
+    index_->flat = merged == order.size();
+}
+
+std::optional<std::size_t> Object::duplicate() const {
+    std::optional<std::size_t> first;
+    if (!index_) {
+        for (std::size_t i = 1; i < members_.size(); ++i) {
+            if (position(members_[i].key) < i) return i;
+        }
+        return first;
+    }
+    const auto& order = index_->order;  // of an index just made: one run, equal keys by position
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const bool second = members_[order[i - 1]].key == members_[order[i]].key;
+        if (second && (!first || order[i] < *first)) first = order[i];
+    }
+    return first;
 }
 
 std::size_t Object::position(std::string_view key) const {
-    if (index_) {
-        const auto at = std::lower_bound(index_->begin(), index_->end(), key,
-                                         [this](std::uint32_t i, std::string_view k) { return members_[i].key < k; });
-        return at != index_->end() && members_[*at].key == key ? *at : members_.size();
+    if (!index_) {
+        std::size_t i = 0;
+        while (i < members_.size() && members_[i].key != key) ++i;
+        return i;
     }
-    std::size_t i = 0;
-    while (i < members_.size() && members_[i].key != key) ++i;
-    return i;
+    const auto& order = index_->order;
+    auto run = order.begin();
+    for (std::size_t left = order.size(); left > 0;) {
+        const std::size_t length = index_->flat ? left : std::bit_floor(left);
+        const auto run_end = run + static_cast<std::ptrdiff_t>(length);
+        const auto at = std::lower_bound(run, run_end, key,
+                                         [this](std::uint32_t i, std::string_view k) { return members_[i].key < k; });
+        if (at != run_end && members_[*at].key == key) return *at;
+        run = run_end;
+        left -= length;
+    }
+    return members_.size();
 }
 
 const Value* Object::find(std::string_view key) const {
@@ -147,28 +191,26 @@ Value& Object::set(std::string_view key, Value value) {
 Value& Object::operator[](std::string_view key) {
     if (const std::size_t i = position(key); i < members_.size()) return members_[i].value;
     members_.push_back({std::string(key), Value{}});
-    if (index_) {
-        // The last member is not in the index yet, so the search sees only its elders.
-        const auto at = std::lower_bound(index_->begin(), index_->end(), members_.back().key,
-                                         [this](std::uint32_t i, const std::string& k) { return members_[i].key < k; });
-        index_->insert(at, static_cast<std::uint32_t>(members_.size() - 1));
-    } else {
-        make_index();
-    }
+    index_newest();
     return members_.back().value;
 }
 
 bool Object::erase(std::string_view key) {
     const std::size_t gone = position(key);
     if (gone == members_.size()) return false;
+    if (index_ && !index_->flat) make_index();
     members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(gone));
-    if (members_.size() <= kScannedMax) {
-        index_.reset();
-    } else {
-        std::erase(*index_, static_cast<std::uint32_t>(gone));
-        for (std::uint32_t& i : *index_) i -= i > gone ? 1 : 0;
-    }
+    if (members_.size() <= kScannedMax) index_.reset();
+    if (!index_) return true;
+    std::erase(index_->order, static_cast<std::uint32_t>(gone));
+    for (std::uint32_t& i : index_->order) i -= i > gone ? 1 : 0;
     return true;
+}
+
+std::size_t Object::erase_if(const std::function<bool(const Member&)>& gone) {
+    const std::size_t count = std::erase_if(members_, gone);
+    if (count > 0) make_index();
+    return count;
 }
 
 bool operator==(const Object& left, const Object& right) {

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -77,6 +78,12 @@ public:
     /// The member, appended as null when there was none.
     Value& operator[](std::string_view key);
     bool erase(std::string_view key);
+    /// Erases all members that `gone` is true for, in one pass; how many. To erase one after another from a large
+    /// object costs quadratic time.
+    std::size_t erase_if(const std::function<bool(const Member&)>& gone);
+
+    /// All at once, for readers of strangers' input; fails with the position of the first key that was there before.
+    static Result<Object, std::size_t> from_members(std::vector<Member> members);
 
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] bool empty() const { return size() == 0; }
@@ -90,12 +97,20 @@ public:
 
 private:
     friend class Parser;
+    /// Positions of members in sorted runs whose lengths are the powers of two that sum up to the size, the longest
+    /// first: appending merges runs and so costs O(log n) each on average, finding searches each run.
+    struct Index {
+        std::vector<std::uint32_t> order;
+        bool flat = true;  ///< all of it is one sorted run
+    };
     [[nodiscard]] std::size_t position(std::string_view key) const;  // size() when there is none
-    /// Makes the index when the object is large; false when two members have one key.
-    bool make_index();
+    [[nodiscard]] bool less(std::uint32_t left, std::uint32_t right) const;
+    void make_index();                                           // when the object is large
+    void index_newest();                                         // the last member is not in the index yet
+    [[nodiscard]] std::optional<std::size_t> duplicate() const;  // position of the first key that was there before
 
     std::vector<Member> members_;
-    std::unique_ptr<std::vector<std::uint32_t>> index_;  ///< positions sorted by key, only for large objects
+    std::unique_ptr<Index> index_;  ///< only of large objects
 };
 
 class Value {
@@ -105,9 +120,9 @@ public:
     template <std::same_as<bool> B>
     Value(B boolean) : held_(boolean) {}
     template <std::integral N>
-        requires(!std::same_as<N, bool> && !std::same_as<N, char>)
-    Value(N number)
-        : held_(Number(static_cast<std::conditional_t<std::signed_integral<N>, std::int64_t, std::uint64_t>>(number))) {}
+    requires(!std::same_as<N, bool> && !std::same_as<N, char>) Value(N number)
+        : held_(Number(static_cast<std::conditional_t<std::signed_integral<N>, std::int64_t, std::uint64_t>>(number))) {
+    }
     Value(Number number) : held_(std::move(number)) {}
     Value(std::string text) : held_(std::move(text)) {}
     Value(std::string_view text) : held_(std::string(text)) {}
@@ -190,15 +205,14 @@ struct ParseError {
     std::size_t offset = 0;  ///< bytes before the place
     std::size_t line = 1;    ///< both from 1; columns count bytes
     std::size_t column = 1;
-    std::string what;        ///< what stood there, or which key
+    std::string what;  ///< what stood there, or which key
     friend bool operator==(const ParseError&, const ParseError&) = default;
 };
 Error to_error(const ParseError& error);  ///< `line 3, column 7: the key "a" stands twice in one object`
 
 /// Whatever a caller allows, no value is deeper than this: building, comparing, printing and destroying one use the
-/// native stack, about 200 bytes a level.
+/// native stack. (Nor is a text of 4 GiB or more read: positions are kept in 32 bits.)
 constexpr std::size_t kDepthMax = 1000;
-/// Nor is any text of 4 GiB or more read: positions are kept in 32 bits.
 
 struct Limits {
     std::size_t bytes = 4u << 20;  ///< a block's default size: no document is larger
@@ -222,12 +236,12 @@ Result<std::vector<Slice>, ParseError> slices(std::string_view text, Limits limi
 
 // ---- writing ----------------------------------------------------------------------------------------------------
 
-/// Compact, members in their order. `parse(print(v)) == v`. Always valid JSON: what is no UTF-8 in a string that our own
-/// code put there is printed as U+FFFD.
+/// Compact, members in their order. `parse(print(v)) == v`. Always valid JSON: what is no UTF-8 in a string that our
+/// own code put there is printed as U+FFFD.
 std::string print(const Value& value);
 void print_to(std::string& out, const Value& value);
-/// Compact, members sorted by the bytes of their keys, the shortest escapes, numbers as written: one text for one value.
-/// Raw parts are parsed for this (they were checked before).
+/// Compact, members sorted by the bytes of their keys, the shortest escapes, numbers as written: one text for one
+/// value. Raw parts are parsed for this (they were checked before).
 std::string print_canonical(const Value& value);
 /// For people: two blanks of indentation, a newline at the end.
 std::string print_pretty(const Value& value);

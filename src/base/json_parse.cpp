@@ -470,8 +470,7 @@ public:
                 Object& object = *out.if_object();
                 object.members_.reserve(token.count);
                 for (Position i = 0; i < token.count; ++i) object.members_.emplace_back(NextMember{*this});
-                const bool differ = object.make_index();
-                ensure(differ, "the scanner refuses objects with a key that stands twice");
+                object.make_index();
                 return out;
             }
             case Kind::Raw: break;

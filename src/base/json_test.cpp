@@ -246,6 +246,31 @@ TEST(Json, LargeObjectsFindTheirMembers) {
     EXPECT_EQ(copy.size(), 333u);
 }
 
+TEST(Json, AnObjectIsMadeOfMembersAtOnce) {
+    const auto members = [](std::initializer_list<std::string_view> keys) {
+        std::vector<Object::Member> out;
+        for (const std::string_view key : keys) out.push_back({std::string(key), out.size()});
+        return out;
+    };
+    EXPECT_EQ(print(*Object::from_members(members({"b", "a"}))), R"({"b":0,"a":1})");
+    EXPECT_EQ(Object::from_members(members({"b", "a", "c", "a", "b"})).error(), 3u);
+    auto many = members({});
+    for (int i = 0; i < 100; ++i) many.push_back({std::to_string(i), i});
+    EXPECT_EQ(Object::from_members(many)->find("57")->if_int64(), 57);
+    many.push_back({"57", 0});
+    many.push_back({"3", 0});
+    EXPECT_EQ(Object::from_members(many).error(), 100u);
+}
+
+TEST(Json, ManyMembersAreErasedInOnePass) {
+    Object object;
+    for (int i = 0; i < 1000; ++i) object.set(std::to_string(i), i);
+    EXPECT_EQ(object.erase_if([](const auto& member) { return member.key.back() != '7'; }), 900u);
+    EXPECT_EQ(object.erase_if([](const auto&) { return false; }), 0u);
+    EXPECT_EQ(object.size(), 100u);
+    for (int i = 0; i < 1000; ++i) EXPECT_EQ(object.contains(std::to_string(i)), i % 10 == 7);
+}
+
 TEST(Json, EqualityOfObjectsIgnoresOrder) {
     EXPECT_EQ(good(R"({"a":1,"b":{"x":1,"y":2}})"), good(R"({"b":{"y":2,"x":1},"a":1})"));
     EXPECT_NE(good(R"({"a":1})"), good(R"({"a":2})"));

@@ -7,7 +7,8 @@
 namespace rhizome {
 
 /// Where heavy pure work (signatures, proofs) may be spread over cores. Deciding code asks for it by this interface and
-/// never learns about threads; `runtime/thread_pool.h` has the real one, `Inline` is the one for tests and the simulator.
+/// never learns about threads; `runtime/thread_pool.h` has the real one, `Inline` is the one for tests and the
+/// simulator.
 class Parallel {
 public:
     virtual ~Parallel() = default;
@@ -17,7 +18,8 @@ public:
 
     /// Calls `piece(begin, end)` for ranges that together cover [0, count) exactly once, perhaps at the same time on
     /// several threads, and returns when all are done. `piece` writes only to places that belong to its own range.
-    virtual void for_ranges(std::size_t count, const std::function<void(std::size_t begin, std::size_t end)>& piece) = 0;
+    virtual void for_ranges(std::size_t count,
+                            const std::function<void(std::size_t begin, std::size_t end)>& piece) = 0;
 };
 
 /// Does everything at once on the caller's thread.

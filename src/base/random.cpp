@@ -38,7 +38,8 @@ std::uint64_t Random::next() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
     ensure(bound > 0, "a random number needs a range to fall in");
-    // Lemire's method: the high half of a product is uniform once the few low halves that would favour some are redrawn.
+    // Lemire's method: the high half of a product is uniform once the few low halves that would favour some are
+    // redrawn.
     Wide product = Wide{next()} * bound;
     if (static_cast<std::uint64_t>(product) < bound) {
         const std::uint64_t unfair = -bound % bound;

@@ -11,7 +11,8 @@ namespace rhizome {
 namespace {
 
 TEST(Random, SameSeedSameNumbersOnEveryMachine) {
-    // Computed once with the published reference code of SplitMix64 and xoshiro256**: a change breaks every replay line.
+    // Computed once with the published reference code of SplitMix64 and xoshiro256**: a change breaks every replay
+    // line.
     Random random{42};
     EXPECT_EQ(random.next(), 1546998764402558742u);
     EXPECT_EQ(random.next(), 6990951692964543102u);

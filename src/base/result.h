@@ -38,11 +38,11 @@ struct Error {
 
     /// A module's own fault enum becomes an `Error` when its header declares `Error to_error(Fault)`.
     template <class Fault>
-        requires(!std::same_as<std::remove_cvref_t<Fault>, Error> &&
-                 requires(const Fault& fault) {
-                     { to_error(fault) } -> std::same_as<Error>;
-                 })
-    Error(const Fault& fault) : Error(to_error(fault)) {}  // NOLINT(google-explicit-constructor): TRY converts upward
+    requires(!std::same_as<std::remove_cvref_t<Fault>, Error> &&
+             requires(const Fault& fault) {
+                 { to_error(fault) } -> std::same_as<Error>;
+             }) Error(const Fault& fault)
+        : Error(to_error(fault)) {}  // NOLINT(google-explicit-constructor): TRY converts upward
 
     friend bool operator==(const Error&, const Error&) = default;
 };
@@ -65,8 +65,8 @@ struct Nothing {
     friend bool operator==(Nothing, Nothing) = default;
 };
 
-/// A value, or the reason there is none: the only error channel in this code. Strangers can cause failures at will and a
-/// refusal is part of an agreed result, so it stands in the signature instead of being thrown.
+/// A value, or the reason there is none: the only error channel in this code. Strangers can cause failures at will and
+/// a refusal is part of an agreed result, so it stands in the signature instead of being thrown.
 ///
 /// `Result<void, E>` carries no value; return `{}` or `ok()` for success.
 template <class T, class E = Error>
@@ -77,18 +77,15 @@ public:
     using Value = T;
     using Failure = E;
 
-    Result()
-        requires std::is_void_v<T>
-        : held_(std::in_place_index<0>) {}
+    Result() requires std::is_void_v<T> : held_(std::in_place_index<0>) {}
 
     template <class U = Stored>
-        requires(!std::is_void_v<T> && std::convertible_to<U, Stored> &&
-                 !std::same_as<std::remove_cvref_t<U>, Result>)
-    Result(U&& value) : held_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+    requires(!std::is_void_v<T> && std::convertible_to<U, Stored> && !std::same_as<std::remove_cvref_t<U>, Result>)
+        Result(U&& value)
+        : held_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
 
     template <class F>
-        requires std::convertible_to<F, E>
-    Result(Fail<F> failed)  // NOLINT(google-explicit-constructor)
+    requires std::convertible_to<F, E> Result(Fail<F> failed)  // NOLINT(google-explicit-constructor)
         : held_(std::in_place_index<1>, static_cast<E>(std::move(failed.error))) {}
 
     [[nodiscard]] bool has_value() const noexcept { return held_.index() == 0; }
@@ -138,23 +135,23 @@ inline Result<void> ok() { return {}; }
 // An expression may contain commas when there is a variable in front of it.
 #define RHIZOME_TRY_JOIN_(a, b) a##b
 #define RHIZOME_TRY_JOIN(a, b) RHIZOME_TRY_JOIN_(a, b)
-#define RHIZOME_TRY_VALUE(leave, tmp, declaration, ...)                            \
-    auto&& tmp = (__VA_ARGS__);                                                    \
-    if (!tmp) [[unlikely]]                                                         \
-        leave ::rhizome::Fail{std::forward<decltype(tmp)>(tmp).error()};           \
+#define RHIZOME_TRY_VALUE(leave, tmp, declaration, ...)                  \
+    auto&& tmp = (__VA_ARGS__);                                          \
+    if (!tmp) [[unlikely]]                                               \
+        leave ::rhizome::Fail{std::forward<decltype(tmp)>(tmp).error()}; \
     declaration = *std::forward<decltype(tmp)>(tmp)
-#define RHIZOME_TRY_ONLY(leave, expression)                                        \
-    do {                                                                           \
-        auto&& rhizome_tried = (expression);                                       \
-        if (!rhizome_tried) [[unlikely]]                                           \
+#define RHIZOME_TRY_ONLY(leave, expression)                                                      \
+    do {                                                                                         \
+        auto&& rhizome_tried = (expression);                                                     \
+        if (!rhizome_tried) [[unlikely]]                                                         \
             leave ::rhizome::Fail{std::forward<decltype(rhizome_tried)>(rhizome_tried).error()}; \
     } while (false)
-#define RHIZOME_TRY_DISPATCH(leave, ...)                                           \
+#define RHIZOME_TRY_DISPATCH(leave, ...) \
     RHIZOME_TRY_JOIN(RHIZOME_TRY_WITH_, RHIZOME_TRY_COUNT(__VA_ARGS__))(leave, __VA_ARGS__)
 #define RHIZOME_TRY_COUNT(...) RHIZOME_TRY_COUNT_(__VA_ARGS__, N, N, N, N, N, N, N, 1, 0)
 #define RHIZOME_TRY_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, count, ...) count
 #define RHIZOME_TRY_WITH_1(leave, expression) RHIZOME_TRY_ONLY(leave, expression)
-#define RHIZOME_TRY_WITH_N(leave, declaration, ...)                                \
+#define RHIZOME_TRY_WITH_N(leave, declaration, ...) \
     RHIZOME_TRY_VALUE(leave, RHIZOME_TRY_JOIN(rhizome_tried_, __COUNTER__), declaration, __VA_ARGS__)
 
 #define TRY(...) RHIZOME_TRY_DISPATCH(return, __VA_ARGS__)

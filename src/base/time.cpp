@@ -81,9 +81,9 @@ std::string to_rfc3339(Time time, Precision precision) {
     const auto m = std::chrono::floor<minutes>(of_day - h);
     const auto s = std::chrono::floor<seconds>(of_day - h - m);
     const microseconds rest = of_day - h - m - s;
-    std::string text =
-        fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                    static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), h.count(), m.count(), s.count());
+    std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), h.count(),
+                                   m.count(), s.count());
     if (precision == Precision::Millis) text += fmt::format(".{:03}", rest.count() / 1000);
     if (precision == Precision::Micros) text += fmt::format(".{:06}", rest.count());
     return text += 'Z';

@@ -19,7 +19,8 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 
 /// A moment, in whole microseconds since 1970-01-01T00:00:00Z without leap seconds. Microseconds, because Kubernetes'
-/// MicroTime has them; blocks and timers use milliseconds of it. There is no clock here: whoever acts hands the time in.
+/// MicroTime has them; blocks and timers use milliseconds of it. There is no clock here: whoever acts hands the time
+/// in.
 class Time {
 public:
     constexpr Time() = default;
@@ -63,8 +64,8 @@ std::optional<Time> from_rfc3339(std::string_view text);
 /// order, no blanks, at most 100 years. Units: d h m s ms us.
 std::optional<microseconds> parse_duration(std::string_view text);
 
-/// The shortest text that `parse_duration` reads back to the same value; `0s` for none. Negative durations, which people
-/// never write, get a leading `-` for logs.
+/// The shortest text that `parse_duration` reads back to the same value; `0s` for none. Negative durations, which
+/// people never write, get a leading `-` for logs.
 std::string to_text(microseconds duration);
 
 }  // namespace rhizome

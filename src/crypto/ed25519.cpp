@@ -5,6 +5,7 @@
 
 #include <sodium.h>
 
+#include "crypto/detail/ecvrf_steps.h"
 #include "crypto/detail/sodium.h"
 
 namespace rhizome::crypto {
@@ -27,9 +28,9 @@ bool below_order(std::span<const std::uint8_t, 32> number) {
 
 Result<Ed25519Public, SignatureFault> Ed25519Public::parse(ByteView bytes) {
     detail::prepare_sodium();
-    if (bytes.size() != kSize || crypto_core_ed25519_is_valid_point(bytes.data()) != 1) {
-        return Fail{SignatureFault::BadKey};
-    }
+    // Our own test of the subgroup: libsodium's answer differs between its versions (CVE-2025-69277), and nodes must
+    // agree.
+    if (bytes.size() != kSize || !detail::vrf_is_good_point(bytes.first<kSize>())) return Fail{SignatureFault::BadKey};
     Array array;
     std::copy(bytes.begin(), bytes.end(), array.begin());
     return Ed25519Public{array};

@@ -35,7 +35,7 @@ TEST(Guards, EveryIncludePointsDownTheMap) {
 }
 
 TEST(Guards, PublicHeadersStayCheap) {
-    const auto breaches = header_breaches(project_sources());
+    const auto breaches = header_breaches(project_sources(), project_layers());
     EXPECT_TRUE(breaches.empty()) << listed(breaches);
 }
 
@@ -66,7 +66,8 @@ TEST(Guards, EveryModuleHasAPage) {
 
 Layers small_layers() {
     std::vector<std::string> faults;
-    Layers layers = parse_layers("base:\nledger: base\nmarket: ledger base\nmarket/io: net\nnet: base\nacts: net\n", faults);
+    Layers layers =
+        parse_layers("base:\nledger: base\nmarket: ledger base\nmarket/io: net\nnet: base\nacts: net\n", faults);
     EXPECT_TRUE(faults.empty()) << listed(faults);
     return layers;
 }
@@ -143,9 +144,15 @@ TEST(GuardScan, FindsWalksOverMembersDeclaredInTheHeader) {
 }
 
 TEST(GuardScan, FindsDearHeaders) {
-    EXPECT_EQ(header_breaches({{"net/a.h", "#pragma once\n#include <boost/asio.hpp>\n"}}).size(), 1u);
-    EXPECT_EQ(header_breaches({{"net/a.h", "#include <vector>\n"}}).size(), 1u);
-    EXPECT_TRUE(header_breaches({{"net/a.h", "#pragma once\n#include <vector>\n#include <fmt/core.h>\n"}}).empty());
+    const auto breaches = [](std::string path, std::string includes) {
+        return header_breaches({{std::move(path), "#pragma once\n" + includes}}, small_layers()).size();
+    };
+    EXPECT_EQ(breaches("net/a.h", "#include <boost/asio.hpp>\n"), 1u);
+    EXPECT_EQ(breaches("net/a.h", "#include <sys/types.h>\n#include <unistd.h>\n"), 0u);
+    EXPECT_EQ(breaches("ledger/a.h", "#include <unistd.h>\n"), 1u);
+    EXPECT_EQ(breaches("ledger/detail/a.h", "#include <emmintrin.h>\n"), 0u);
+    EXPECT_EQ(breaches("ledger/a.h", "#include <vector>\n#include <fmt/core.h>\n"), 0u);
+    EXPECT_EQ(header_breaches({{"net/a.h", "#include <vector>\n"}}, small_layers()).size(), 1u);
 }
 
 TEST(GuardScan, FindsSuitesThatNoLabelWouldRun) {
@@ -159,7 +166,8 @@ TEST(GuardScan, FindsSuitesThatNoLabelWouldRun) {
 TEST(GuardScan, NamesFaultsInTheTable) {
     std::vector<std::string> faults;
     (void)parse_layers("base\nledger: base\nledger: base nothing\nmarket: nowhere\n", faults);
-    EXPECT_EQ(faults.size(), 4u) << listed(faults);  // no colon, twice, base unknown (its line was bad), nowhere unknown
+    EXPECT_EQ(faults.size(), 4u) << listed(
+        faults);  // no colon, twice, base unknown (its line was bad), nowhere unknown
 }
 
 }  // namespace

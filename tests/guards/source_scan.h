@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-/// Reads the source tree as text, for the tests that keep the map true: who includes whom, and which words deciding files
-/// may not contain.
+/// Reads the source tree as text, for the tests that keep the map true: who includes whom, and which words deciding
+/// files may not contain.
 namespace rhizome::guards {
 
 struct SourceFile {
@@ -18,15 +18,15 @@ struct SourceFile {
 
     [[nodiscard]] std::string module() const;  ///< `ledger`
     [[nodiscard]] bool is_header() const;
-    [[nodiscard]] bool is_test() const;   ///< `_test`, `_bench`, `_fuzz`: may use what the world offers
-    [[nodiscard]] bool in_io() const;     ///< below the module's io/
+    [[nodiscard]] bool is_test() const;  ///< `_test`, `_bench`, `_fuzz`: may use what the world offers
+    [[nodiscard]] bool in_io() const;    ///< below the module's io/
 };
 
 /// All .h and .cpp files below `src`, sorted.
 std::vector<SourceFile> read_sources(const std::filesystem::path& src);
 
-/// The text with comments, strings and character literals blanked out, newlines kept, so that words and lines found in it
-/// are code.
+/// The text with comments, strings and character literals blanked out, newlines kept, so that words and lines found in
+/// it are code.
 std::string code_only(std::string_view text);
 
 struct Include {
@@ -46,7 +46,7 @@ Layers parse_layers(std::string_view text, std::vector<std::string>& faults);
 
 /// Every breach as a sentence `path:line: what and why`.
 std::vector<std::string> layer_breaches(const std::vector<SourceFile>& files, const Layers& layers);
-std::vector<std::string> header_breaches(const std::vector<SourceFile>& files);
+std::vector<std::string> header_breaches(const std::vector<SourceFile>& files, const Layers& layers);
 std::vector<std::string> word_breaches(const std::vector<SourceFile>& files, const Layers& layers);
 /// Suites in `x_<label>_test.cpp` end in that label, and only those: otherwise ctest's filters would miss them.
 std::vector<std::string> suite_breaches(const std::vector<SourceFile>& files, const std::vector<std::string>& labels);

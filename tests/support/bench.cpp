@@ -27,8 +27,8 @@ double seconds_for(const Body& body, std::uint64_t times) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// How many times make a round of about 20 ms: long enough to time, short enough that the other side's round right after
-/// it meets the same machine.
+/// How many times make a round of about 20 ms: long enough to time, short enough that the other side's round right
+/// after it meets the same machine.
 std::uint64_t times_per_round(const Body& body) {
     body(1);  // untimed: whatever the body prepares at its first call
     std::uint64_t times = 1;
@@ -89,17 +89,20 @@ int run(const std::vector<std::string_view>& wanted, bool json) {
         const Figures figures = measure(benchmark);
         const bool reached = figures.ratio >= benchmark.aim;
         if (json) {
-            lines += fmt::format(R"({}  {{"name":"{}","unit":"{}/s","value":{:.1f},"anchor":{:.1f},"ratio":{:.3f},"aim":{:.3f},"reached":{}}})",
-                                 count == 0 ? "" : ",\n", benchmark.name, benchmark.unit, figures.value, figures.anchor,
-                                 figures.ratio, benchmark.aim, reached);
+            lines += fmt::format(
+                R"({}  {{"name":"{}","unit":"{}/s","value":{:.1f},"anchor":{:.1f},"ratio":{:.3f},"aim":{:.3f},"reached":{}}})",
+                count == 0 ? "" : ",\n", benchmark.name, benchmark.unit, figures.value, figures.anchor, figures.ratio,
+                benchmark.aim, reached);
         } else {
             if (count == 0) {
                 if (terminal) fmt::print(stderr, "\r\x1b[K");
-                fmt::print("{:<36} {:>16} {:>16}  {:<12} {:>6} {:>6}\n", "NAME", "VALUE", "ANCHOR", "UNIT", "RATIO", "AIM");
+                fmt::print("{:<36} {:>16} {:>16}  {:<12} {:>6} {:>6}\n", "NAME", "VALUE", "ANCHOR", "UNIT", "RATIO",
+                           "AIM");
             }
             if (terminal) fmt::print(stderr, "\r\x1b[K");
             fmt::print("{:<36} {:>16.1f} {:>16.1f}  {:<12} {:>6.2f} {:>6.2f}{}\n", benchmark.name, figures.value,
-                       figures.anchor, benchmark.unit + "/s", figures.ratio, benchmark.aim, reached ? "" : "  below aim");
+                       figures.anchor, benchmark.unit + "/s", figures.ratio, benchmark.aim,
+                       reached ? "" : "  below aim");
         }
         std::fflush(stdout);
         ++count;

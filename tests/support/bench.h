@@ -13,13 +13,13 @@ namespace rhizome::bench {
 using Body = std::function<void(std::uint64_t times)>;
 
 struct Benchmark {
-    std::string name;                ///< `crypto.ecdsa_verify_1_thread`; selected by prefix on the command line
-    std::string unit;                ///< what is counted per second: "verifies", "MB", "hashes"
-    Body subject;                    ///< our code
-    Body anchor;                     ///< what it is measured against
-    double aim;                      ///< the least ratio subject/anchor that we want
-    double units_each = 1;           ///< units done by one time
-    std::string also_in{};           ///< a second group that selects it, for figures that are read together
+    std::string name;       ///< `crypto.ecdsa_verify_1_thread`; selected by prefix on the command line
+    std::string unit;       ///< what is counted per second: "verifies", "MB", "hashes"
+    Body subject;           ///< our code
+    Body anchor;            ///< what it is measured against
+    double aim;             ///< the least ratio subject/anchor that we want
+    double units_each = 1;  ///< units done by one time
+    std::string also_in{};  ///< a second group that selects it, for figures that are read together
 };
 
 /// Registers at start-up: `const bool registered = add({…});` at namespace scope.

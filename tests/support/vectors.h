@@ -8,7 +8,8 @@
 
 #include <boost/json.hpp>
 
-/// Finds and reads test data. Read with Boost.JSON, not with our own parser, so that a fault in ours cannot hide itself.
+/// Finds and reads test data. Read with Boost.JSON, not with our own parser, so that a fault in ours cannot hide
+/// itself.
 namespace rhizome::test {
 
 /// The root of the source tree (`RHIZOME_SOURCE`, which ctest sets, else the working directory).
