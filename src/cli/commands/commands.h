@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command.h"
+
+/// Every command of the program, one file each. `tree.cpp` puts them together.
+namespace rhizome::cli {
+
+/// Headings of the overview.
+inline constexpr std::string_view kGroupHost = "This host";
+inline constexpr std::string_view kGroupProgram = "This program";
+
+Command completion_command();
+Command doctor_command();
+Command help_command();
+Command man_command();
+Command version_command();
+
+/// One line, as `rhizome --version` prints it.
+std::string version_line();
+
+}  // namespace rhizome::cli

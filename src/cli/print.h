@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/invocation.h"
+#include "cli/style.h"
+
+/// Printing results: a table for people, JSON or YAML for programs, chosen by `-o`.
+namespace rhizome::cli {
+
+struct Cell {
+    std::string text;
+    Tone tone = Tone::Plain;
+
+    Cell(std::string text_in, Tone tone_in = Tone::Plain) : text(std::move(text_in)), tone(tone_in) {}
+    Cell(const char* text_in, Tone tone_in = Tone::Plain) : text(text_in), tone(tone_in) {}
+};
+
+/// Columns aligned under upper-case headers, three blanks apart, as kubectl prints them. Empty cells are shown as they
+/// are; control characters are made harmless.
+class Table {
+public:
+    explicit Table(std::vector<std::string> headers) : headers_(std::move(headers)) {}
+
+    void add(std::vector<Cell> row);
+    [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+    /// With a width, the widest columns are wrapped until the table fits (none below 20 columns); without one every row
+    /// is one line, which suits grep and awk.
+    [[nodiscard]] std::string render(const Style& style, std::optional<unsigned> width = {}) const;
+
+private:
+    [[nodiscard]] std::vector<std::size_t> column_widths(std::optional<unsigned> width) const;
+
+    std::vector<std::string> headers_;
+    std::vector<std::vector<Cell>> rows_;
+};
+
+enum class Format : unsigned char { Table, Json, Yaml };
+
+/// `-o, --output`, for every command that prints data. A command that declares it uses `print_data`.
+Option output_option();
+Format format_of(const Invocation& call);
+
+/// Prints `data` as JSON or YAML, or calls `table` and prints what it gives, as `-o` says.
+void print_data(Invocation& call, const json::Value& data, const std::function<std::string()>& table);
+
+}  // namespace rhizome::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/print.h"
+
+#include "cli/testing.h"
+
+namespace rhizome::cli {
+namespace {
+
+Table sample() {
+    Table table{{"NAME", "STATUS", "WHY"}};
+    table.add({"alice", {"ok", Tone::Good}, ""});
+    table.add({"日本", {"missing", Tone::Bad}, "because it was never there at all"});
+    return table;
+}
+
+TEST(Table, ColumnsAreAligned) {
+    EXPECT_EQ(sample().render(Style{}),
+              "NAME    STATUS    WHY\n"
+              "alice   ok\n"
+              "日本    missing   because it was never there at all\n");
+}
+
+TEST(Table, TheWidestColumnsWrapOnANarrowTerminal) {
+    EXPECT_EQ(sample().render(Style{}, 44),
+              "NAME    STATUS    WHY\n"
+              "alice   ok\n"
+              "日本    missing   because it was never there\n"
+              "                  at all\n");
+    EXPECT_EQ(sample().render(Style{}, 1), sample().render(Style{}, 38)) << "never narrower than 20 columns";
+    EXPECT_EQ(sample().render(Style{}, 200), sample().render(Style{}));
+
+    Table two{{"A", "B", "C"}};
+    two.add({"one two three four five six", "x", "seven eight nine ten eleven"});
+    EXPECT_EQ(two.render(Style{}, 50),
+              "A                       B   C\n"
+              "one two three four      x   seven eight nine ten\n"
+              "five six                    eleven\n");
+}
+
+TEST(Table, ColoursDoNotChangeTheColumns) {
+    EXPECT_EQ(sample().render(Style{true}),
+              "\x1b[1mNAME\x1b[0m    \x1b[1mSTATUS\x1b[0m    \x1b[1mWHY\x1b[0m\n"
+              "alice   \x1b[32mok\x1b[0m\n"
+              "日本    \x1b[1;31mmissing\x1b[0m   because it was never there at all\n");
+}
+
+TEST(Table, StrangersTextIsHarmless) {
+    Table table{{"A"}};
+    table.add({"x\x1b]0;title\x07\ny"});
+    EXPECT_EQ(table.render(Style{}), "A\nx?]0;title??y\n");
+}
+
+TEST(Print, TheFormatIsChosenByTheOption) {
+    const Command root{.name = "p",
+                       .summary = "Print",
+                       .options = {output_option()},
+                       .run =
+                           [](Invocation& call) {
+                               json::Object data;
+                               data.set("name", "1");
+                               data.set("count", 2);
+                               print_data(call, data, [] { return std::string{"a table\n"}; });
+                               return ok();
+                           },
+                       .global_options = global_options()};
+    testing::Harness harness;
+    EXPECT_EQ(harness.run(root, {}).out, "a table\n");
+    EXPECT_EQ(harness.run(root, {"-o", "json"}).out, "{\n  \"name\": \"1\",\n  \"count\": 2\n}\n");
+    EXPECT_EQ(harness.run(root, {"-o=yaml"}).out, "name: \"1\"\ncount: 2\n");
+    EXPECT_EQ(harness.run(root, {"-o", "xml"}).code, 2);
+    const runtime::Environment::Variables yaml{{"RHIZOME_OUTPUT", "yaml"}};
+    harness.console.environment = runtime::Environment{yaml};
+    EXPECT_EQ(harness.run(root, {}).out, "name: \"1\"\ncount: 2\n");
+}
+
+}  // namespace
+}  // namespace rhizome::cli

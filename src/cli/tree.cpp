@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tree.h"
+
+#include "cli/commands/commands.h"
+#include "cli/help.h"
+#include "cli/invocation.h"
+#include "cli/program.h"
+
+namespace rhizome::cli {
+namespace {
+
+Result<void> run_root(Invocation& call) {
+    if (call.flag("version")) {
+        call.console.out << version_line() << '\n';
+        return ok();
+    }
+    call.console.out << render_overview(
+        call.root(), {.program = call.program, .width = call.console.prose_width(), .style = call.console.out_style});
+    return ok();
+}
+
+}  // namespace
+
+Command command_tree() {
+    return {
+        .name = "rhizome",
+        .summary = "Rhizome, a cluster operating system without a master",
+        .details =
+            "It speaks Kubernetes: every machine that joins is both control plane and worker, and kubectl talks to "
+            "any of them.",
+        .examples = {{"see what this host can do", "rhizome doctor"},
+                     {"let the tab key complete commands in this bash", ". <(rhizome completion bash)"}},
+        .options = {{.name = "version", .help = "print the version and stop"}},
+        .subcommands = {doctor_command(), completion_command(), help_command(), man_command(), version_command()},
+        .variables = {{"NO_COLOR", "when set to anything, no colours"}},
+        .run = run_root,
+        .global_options = global_options(),
+    };
+}
+
+}  // namespace rhizome::cli
