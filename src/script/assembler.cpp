@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "script/detail/key_words.h"
+#include "script/detail/lock_text.h"
 #include "script/detail/similar.h"
 #include "script/detail/words.h"
 #include "script/locks.h"
@@ -226,28 +227,14 @@ private:
 
 bool is_lock(std::uint8_t code) { return code >= OP_CHECKLOCKTIMEVERIFY && code <= OP_CHECKEXPIRYVERIFY; }
 
-/// A waiting time as people write it: the roughest text that gives the same operand.
-std::optional<std::string> duration_text(std::int64_t operand) {
-    if ((operand & ~std::int64_t{kSequenceCountsTime | kSequenceMask}) != 0 || (operand & kSequenceCountsTime) == 0) {
-        return std::nullopt;
-    }
-    const seconds exact{(operand & kSequenceMask) * kSequenceUnitSeconds};
-    for (const seconds step : {seconds{86400}, seconds{3600}, seconds{60}, seconds{1}}) {
-        const seconds rough = exact - exact % step;
-        if (relative_lock(rough) == operand && (rough.count() > 0 || step.count() == 1)) return to_text(rough);
-    }
-    return std::nullopt;
-}
-
 /// The operand of a lock instruction, if its bytes are the shortest form of a number.
 std::optional<std::string> operand_text(ByteView data, std::uint8_t lock) {
     const auto number = read_number(data, kLockNumberBytesMax, true);
     if (!number) return std::nullopt;
     if (lock == OP_CHECKSEQUENCEVERIFY) {
-        if (auto text = duration_text(*number)) return text;
-    } else if (*number >= kTimeThreshold) {
-        auto text = to_rfc3339(Time::from_unix_seconds(*number));
-        if (parse_moment(text) == number) return text;
+        if (auto text = detail::duration_text(*number)) return text;
+    } else if (auto text = detail::moment_text(*number)) {
+        return text;
     }
     return fmt::format("{}", *number);
 }

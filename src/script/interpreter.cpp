@@ -3,42 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "crypto/hash.h"
+#include "script/detail/branches.h"
 #include "script/detail/signature_form.h"
 #include "script/locks.h"
 
 namespace rhizome::script {
 namespace {
-
-/// Which branches of the open IFs are taken. Only two numbers matter: how many are open, and the outermost that is not
-/// taken; so a script of nothing but IFs costs no more than any other.
-class Branches {
-public:
-    [[nodiscard]] bool taken() const { return first_skipped_ == kNone; }
-    [[nodiscard]] std::size_t open() const { return open_; }
-    void enter(bool take) {
-        if (!take && taken()) first_skipped_ = open_;
-        ++open_;
-    }
-    void turn() {
-        if (taken()) {
-            first_skipped_ = open_ - 1;
-        } else if (first_skipped_ == open_ - 1) {
-            first_skipped_ = kNone;
-        }
-    }
-    void leave() {
-        --open_;
-        if (first_skipped_ == open_) first_skipped_ = kNone;
-    }
-
-private:
-    static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-    std::size_t open_ = 0;
-    std::size_t first_skipped_ = kNone;
-};
 
 constexpr bool is_disabled(std::uint8_t code) {
     return (code >= OP_CAT && code <= OP_RIGHT) || (code >= OP_INVERT && code <= OP_XOR) || code == OP_2MUL ||
@@ -88,7 +60,7 @@ private:
     const Rules& rules_;
     const Limits& limits_;
     Verdict& verdict_;
-    Branches branches_;
+    detail::Branches branches_;
     std::size_t operations_ = 0;
     std::size_t code_from_ = 0;  ///< behind the last executed CODESEPARATOR
     std::size_t next_ = 0;       ///< behind the instruction that runs

@@ -312,38 +312,42 @@ bool Host::keeps_script_code(ByteView script_code, std::span<const ByteView> sig
 std::optional<Flags> parse_flags(std::string_view text) {
     Flags flags;
     script::Rules& rules = flags.rules;
+    const struct {
+        std::string_view name;
+        bool* rule;
+    } known[] = {
+        {"P2SH", &flags.p2sh},
+        {"STRICTENC", &rules.strict_encoding},
+        {"DERSIG", &rules.strict_der},
+        {"LOW_S", &rules.low_s},
+        {"MINIMALDATA", &rules.minimal_data},
+        {"NULLDUMMY", &rules.null_dummy},
+        {"NULLFAIL", &rules.null_fail},
+        {"SIGPUSHONLY", &rules.push_only_unlocking},
+        {"CLEANSTACK", &rules.clean_stack},
+        {"CHECKLOCKTIMEVERIFY", &rules.lock_time},
+        {"CHECKSEQUENCEVERIFY", &rules.sequence},
+        {"DISCOURAGE_UPGRADABLE_NOPS", &rules.discourage_nops},
+        {"CONST_SCRIPTCODE", &rules.constant_script_code},
+        // These concern witness scripts only.
+        {"WITNESS", nullptr},
+        {"MINIMALIF", nullptr},
+        {"WITNESS_PUBKEYTYPE", nullptr},
+        {"DISCOURAGE_UPGRADABLE_WITNESS_PROGRAM", nullptr},
+        {"TAPROOT", nullptr},
+        {"DISCOURAGE_UPGRADABLE_TAPROOT_VERSION", nullptr},
+        {"DISCOURAGE_UPGRADABLE_PUBKEYTYPE", nullptr},
+        {"DISCOURAGE_OP_SUCCESS", nullptr},
+        {"NONE", nullptr},
+    };
     while (!text.empty()) {
         const std::size_t comma = std::min(text.find(','), text.size());
         const std::string_view flag = text.substr(0, comma);
         text.remove_prefix(std::min(comma + 1, text.size()));
-        if (flag == "P2SH")
-            flags.p2sh = true;
-        else if (flag == "STRICTENC")
-            rules.strict_encoding = true;
-        else if (flag == "DERSIG")
-            rules.strict_der = true;
-        else if (flag == "LOW_S")
-            rules.low_s = true;
-        else if (flag == "MINIMALDATA")
-            rules.minimal_data = true;
-        else if (flag == "NULLDUMMY")
-            rules.null_dummy = true;
-        else if (flag == "NULLFAIL")
-            rules.null_fail = true;
-        else if (flag == "SIGPUSHONLY")
-            rules.push_only_unlocking = true;
-        else if (flag == "CLEANSTACK")
-            rules.clean_stack = true;
-        else if (flag == "CHECKLOCKTIMEVERIFY")
-            rules.lock_time = true;
-        else if (flag == "CHECKSEQUENCEVERIFY")
-            rules.sequence = true;
-        else if (flag == "DISCOURAGE_UPGRADABLE_NOPS")
-            rules.discourage_nops = true;
-        else if (flag == "CONST_SCRIPTCODE")
-            rules.constant_script_code = true;
-        else if (flag != "WITNESS" && flag != "MINIMALIF" && flag != "NONE")
-            return std::nullopt;
+        const auto found =
+            std::find_if(std::begin(known), std::end(known), [&](const auto& row) { return row.name == flag; });
+        if (found == std::end(known)) return std::nullopt;
+        if (found->rule != nullptr) *found->rule = true;
     }
     return flags;
 }

@@ -7,6 +7,7 @@
 namespace rhizome::cli {
 
 /// Headings of the overview.
+inline constexpr std::string_view kGroupChain = "The chain";
 inline constexpr std::string_view kGroupHost = "This host";
 inline constexpr std::string_view kGroupProgram = "This program";
 
@@ -14,6 +15,7 @@ Command completion_command();
 Command doctor_command();
 Command help_command();
 Command man_command();
+Command script_command();
 Command version_command();
 
 /// One line, as `rhizome --version` prints it.

@@ -31,8 +31,8 @@ struct Word {
     }
 };
 
-/// Longer texts are refused before anything else is done with them: room for the longest script (10,000 bytes, 24 letters
-/// each) and its comments.
+/// Longer texts are refused before anything else is done with them: room for the longest script (10,000 bytes, 24
+/// letters each) and its comments.
 inline constexpr std::size_t kTextBytesMax = 1'000'000;
 
 /// The words of a text, without comments (`# …` and `// …` up to the end of the line). Ends with an `End` word.
