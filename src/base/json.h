@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -19,12 +20,12 @@
 /// text). A value is plain data: copying copies, moving is cheap, several threads may read one that nobody writes.
 namespace rhizome::json {
 
+enum class Kind : unsigned char { Null, Boolean, Number, String, Array, Object, Raw };
+std::string_view name(Kind kind);
+
 class Value;
 class Object;
 using Array = std::vector<Value>;
-
-enum class Kind : unsigned char { Null, Boolean, Number, String, Array, Object, Raw };
-std::string_view name(Kind kind);
 
 /// A number as it was written: `1`, `1.50`, `1e3` stay what they are. Equal when the text is equal.
 class Number {
@@ -44,14 +45,14 @@ public:
 private:
     friend class Parser;
     struct Checked {};
-    Number(Checked, std::string text) : text_(std::move(text)) {}
+    Number(Checked, std::string_view text) : text_(text) {}
     std::string text_;
 };
 
 /// JSON text that somebody has already checked (the kept bytes of a stored document). Printing copies it as it is; it
 /// cannot be looked into. This is how a LIST of thousands of documents is answered without parsing one.
 struct Raw {
-    std::shared_ptr<const std::string> text;
+    std::shared_ptr<const std::string> text;  ///< never null
     friend bool operator==(const Raw& left, const Raw& right) { return *left.text == *right.text; }
 };
 
@@ -77,6 +78,12 @@ public:
     /// The member, appended as null when there was none.
     Value& operator[](std::string_view key);
     bool erase(std::string_view key);
+    /// Erases all members that `gone` is true for, in one pass; how many. To erase one after another from a large object
+    /// costs quadratic time.
+    std::size_t erase_if(const std::function<bool(const Member&)>& gone);
+
+    /// All at once, for readers of strangers' input; fails with the position of the first key that was there before.
+    static Result<Object, std::size_t> from_members(std::vector<Member> members);
 
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] bool empty() const { return size() == 0; }
@@ -90,9 +97,20 @@ public:
 
 private:
     friend class Parser;
-    struct Index;
+    /// Positions of members in sorted runs whose lengths are the powers of two that sum up to the size, the longest
+    /// first: appending merges runs and so costs O(log n) each on average, finding searches each run.
+    struct Index {
+        std::vector<std::uint32_t> order;
+        bool flat = true;  ///< all of it is one sorted run
+    };
+    [[nodiscard]] std::size_t position(std::string_view key) const;  // size() when there is none
+    [[nodiscard]] bool less(std::uint32_t left, std::uint32_t right) const;
+    void make_index();     // when the object is large
+    void index_newest();  // the last member is not in the index yet
+    [[nodiscard]] std::optional<std::size_t> duplicate() const;  // position of the first key that was there before
+
     std::vector<Member> members_;
-    std::unique_ptr<Index> index_;  ///< positions sorted by key, only for large objects
+    std::unique_ptr<Index> index_;  ///< only of large objects
 };
 
 class Value {
@@ -148,13 +166,26 @@ public:
 
 private:
     friend class Parser;
+    template <class Held, class... From>
+    explicit Value(std::in_place_type_t<Held> held, From&&... from) : held_(held, std::forward<From>(from)...) {}
+
     std::variant<std::monostate, bool, Number, std::string, Array, Object, Raw> held_;
 };
 
 struct Object::Member {
-    std::string key;
+    std::string key;  ///< never changed in place: large objects are searched by it
     Value value;
 };
+
+inline Object::Object() = default;
+inline Object::Object(Object&&) noexcept = default;
+inline Object& Object::operator=(Object&&) noexcept = default;
+inline Object::~Object() = default;
+inline std::size_t Object::size() const { return members_.size(); }
+inline const Object::Member* Object::begin() const { return members_.data(); }
+inline const Object::Member* Object::end() const { return members_.data() + members_.size(); }
+inline Object::Member* Object::begin() { return members_.data(); }
+inline Object::Member* Object::end() { return members_.data() + members_.size(); }
 
 // ---- reading ----------------------------------------------------------------------------------------------------
 
@@ -179,9 +210,14 @@ struct ParseError {
 };
 Error to_error(const ParseError& error);  ///< `line 3, column 7: the key "a" stands twice in one object`
 
+/// Whatever a caller allows, no value is deeper than this: building, comparing, printing and destroying one use the
+/// native stack, about 200 bytes a level.
+constexpr std::size_t kDepthMax = 1000;
+/// Nor is any text of 4 GiB or more read: positions are kept in 32 bits.
+
 struct Limits {
     std::size_t bytes = 4u << 20;  ///< a block's default size: no document is larger
-    std::size_t depth = 64;        ///< Kubernetes' own kinds stay below 30
+    std::size_t depth = 64;        ///< arrays and objects inside each other; Kubernetes' own kinds stay below 30
 };
 
 /// The one value that `text` is.
@@ -201,7 +237,8 @@ Result<std::vector<Slice>, ParseError> slices(std::string_view text, Limits limi
 
 // ---- writing ----------------------------------------------------------------------------------------------------
 
-/// Compact, members in their order. `parse(print(v)) == v`.
+/// Compact, members in their order. `parse(print(v)) == v`. Always valid JSON: what is no UTF-8 in a string that our own
+/// code put there is printed as U+FFFD.
 std::string print(const Value& value);
 void print_to(std::string& out, const Value& value);
 /// Compact, members sorted by the bytes of their keys, the shortest escapes, numbers as written: one text for one value.
