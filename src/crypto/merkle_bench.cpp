@@ -12,7 +12,7 @@
 namespace rhizome::crypto {
 namespace {
 
-constexpr std::size_t kLeaves = 10'000;  // about as many transactions as a full block of 4 MiB holds
+constexpr std::size_t kLeaves = 10'000;  // a block of 4 MiB with transactions of some 420 bytes
 
 const std::vector<Hash256>& leaves() {
     static const std::vector<Hash256> all = [] {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 on the SHA instructions of x86. Compiled with -msse4.1 -msha and nothing newer: with AVX enabled the compiler
-// mixes VEX and legacy encodings around SHA instructions, and every change between the two costs some seventy cycles
-// (measured: 200 times slower). Calls no inline function from elsewhere, because the copy compiled here could be the
-// one the linker keeps, and would then run on processors without these instructions.
+// SHA-256 on the SHA instructions of x86. Compiled with -msse4.1 -msha and nothing newer: SHA instructions have no VEX
+// form, so with AVX enabled the compiler mixes VEX and legacy encodings, and a processor may charge dearly for every
+// change between them (docs/spec/dependencies.md: 200 times slower; on others it makes no difference). Calls no inline
+// function from elsewhere, because the copy compiled here could be the one the linker keeps, and would then run on
+// processors without these instructions.
 #include "crypto/detail/sha256_engine.h"
 
 #if defined(__SHA__) && defined(__SSE4_1__)
