@@ -90,7 +90,8 @@ Delta Delta::followed_by(const Delta& next) const {
         for (; ours != changes_.end() && ours->key() < theirs.key(); ++ours) merged.changes_.push_back(*ours);
         Change change = theirs;
         if (ours != changes_.end() && ours->key() == theirs.key()) change.before = (ours++)->before;
-        // What this delta wrote inside a subtree it had cut off has no `before` here; gone again, nothing is left of it.
+        // What this delta wrote inside a subtree it had cut off has no `before` here; gone again, nothing is left of
+        // it.
         const bool same = change.before && change.after && *change.before == *change.after;
         if ((change.before || change.after) && !same) merged.changes_.push_back(std::move(change));
     });

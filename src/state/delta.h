@@ -92,8 +92,9 @@ Result<StateView, DeltaFault> apply(const StateView& view, const Delta& delta);
 /// The state before `delta`. A cut-off subtree is put back as it was, in one step.
 Result<StateView, DeltaFault> undo(const StateView& view, const Delta& delta);
 
-/// An undo record: root before ‖ root after ‖ count (varint) ‖ per change in order of keys: 1 deleted, 2 created, 3 both
-/// ‖ entry before, if any ‖ entry after, if any. Lists what was cut off entry by entry; one form for the same changes.
+/// An undo record: root before ‖ root after ‖ count (varint) ‖ per change in order of keys: 1 deleted, 2 created, 3
+/// both ‖ entry before, if any ‖ entry after, if any. Lists what was cut off entry by entry; one form for the same
+/// changes.
 Bytes encode(const Delta& delta);
 /// `bytes_max` bounds what is read at all: the caller knows how large its records may be.
 Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max = std::size_t{1} << 30);

@@ -13,7 +13,7 @@ using crypto::sha256;
 
 static_assert(kPathBytesMax <= std::numeric_limits<std::uint16_t>::max());
 static_assert(kScriptBytesMax <= std::numeric_limits<std::uint16_t>::max());
-static_assert(alignof(Origin) <= alignof(Entry) || sizeof(Entry) % alignof(Origin) == 0);
+static_assert(alignof(Origin) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && alignof(Hash256) == 1);
 
 namespace {
 
@@ -86,26 +86,26 @@ Result<EntryPtr, EntryFault> Entry::plain(const Path& path, ByteView bytes) {
     return make(path, nullptr, {}, bytes);
 }
 
-std::size_t Entry::allocated() const {
-    return sizeof(Entry) + (written_ ? sizeof(Origin) : 0) + key_size_ + script_size_ + document_size_;
-}
-
 EntryPtr Entry::make(const Path& path, const Origin* origin, ByteView script, ByteView document) {
-    const std::size_t size = sizeof(Entry) + (origin != nullptr ? sizeof(Origin) : 0) + path.key().size() +
-                             script.size() + document.size();
-    auto* entry = new (::operator new(size)) Entry;
-    entry->document_size_ = static_cast<std::uint32_t>(document.size());
-    entry->key_size_ = static_cast<std::uint16_t>(path.key().size());
-    entry->script_size_ = static_cast<std::uint16_t>(script.size());
-    entry->written_ = origin != nullptr;
-    entry->document_hash_ = sha256(document);
+    Entry sizes;
+    sizes.document_size_ = static_cast<std::uint32_t>(document.size());
+    sizes.key_size_ = static_cast<std::uint16_t>(path.key().size());
+    sizes.script_size_ = static_cast<std::uint16_t>(script.size());
+    sizes.written_ = origin != nullptr;
+    const auto hash_offset = static_cast<std::size_t>(sizes.hash_place() - reinterpret_cast<std::uint8_t*>(&sizes));
 
-    auto* to = reinterpret_cast<std::uint8_t*>(entry + 1);
-    if (origin != nullptr) {
-        new (to) Origin(*origin);
-        to += sizeof(Origin);
-    }
-    for (const ByteView part : {as_bytes(path.key()), script, document}) {
+    auto* memory =
+        static_cast<std::uint8_t*>(::operator new(hash_offset + Hash256::kSize + script.size() + document.size()));
+    auto* entry = new (memory) Entry;
+    entry->document_size_ = sizes.document_size_;
+    entry->key_size_ = sizes.key_size_;
+    entry->script_size_ = sizes.script_size_;
+    entry->written_ = sizes.written_;
+    std::memcpy(memory + sizeof(Entry), path.key().data(), path.key().size());
+    if (origin != nullptr) new (memory + sizes.origin_offset()) Origin(*origin);
+    new (memory + hash_offset) Hash256(sha256(document));
+    std::uint8_t* to = memory + hash_offset + Hash256::kSize;
+    for (const ByteView part : {script, document}) {
         if (!part.empty()) std::memcpy(to, part.data(), part.size());
         to += part.size();
     }
@@ -113,24 +113,26 @@ EntryPtr Entry::make(const Path& path, const Origin* origin, ByteView script, By
 }
 
 void Entry::destroy(const Entry* entry) noexcept {
-    const std::size_t size = entry->allocated();
     auto* memory = const_cast<Entry*>(entry);
-    memory->~Entry();  // Origin and the bytes behind it need no destructor
-    ::operator delete(memory, size);
+    memory->~Entry();  // what lies behind it needs no destructor
+    ::operator delete(memory);
 }
+
+const Hash256& Entry::document_hash() const { return *std::launder(reinterpret_cast<const Hash256*>(hash_place())); }
 
 const Origin& Entry::origin() const {
     ensure(written_, "only written entries have an origin");
-    return *std::launder(reinterpret_cast<const Origin*>(this + 1));
+    return *std::launder(
+        reinterpret_cast<const Origin*>(reinterpret_cast<const std::uint8_t*>(this) + origin_offset()));
 }
 
 Hash256 Entry::leaf_hash() const {
-    return written_ ? hash_of(key(), origin(), sha256(script()), document_hash_) : hash_of(key(), document_hash_);
+    return written_ ? hash_of(key(), origin(), sha256(script()), document_hash()) : hash_of(key(), document_hash());
 }
 
 bool operator==(const Entry& left, const Entry& right) {
     if (&left == &right) return true;
-    if (left.written_ != right.written_ || left.document_hash_ != right.document_hash_ || left.key() != right.key())
+    if (left.written_ != right.written_ || left.document_hash() != right.document_hash() || left.key() != right.key())
         return false;
     if (!left.written_) return true;
     return left.origin() == right.origin() && as_text(left.script()) == as_text(right.script());
@@ -207,8 +209,8 @@ Result<EntryPtr, DecodeFault> decode_entry(Reader& in) {
         TRY(script, in.short_blob(kScriptBytesMax));
     }
     TRY(const ByteView document, in.blob(kDocumentBytesMax));
-    const auto entry =
-        head.origin ? Entry::written(head.path, *head.origin, script, as_text(document)) : Entry::plain(head.path, document);
+    const auto entry = head.origin ? Entry::written(head.path, *head.origin, script, as_text(document))
+                                   : Entry::plain(head.path, document);
     ensure(entry.has_value(), "the head and the lengths were checked");
     return *entry;
 }

@@ -22,7 +22,8 @@ std::size_t held_by(const json::Value& value) {
         for (const json::Value& element : *array) bytes += held_by(element);
     } else if (const json::Object* object = value.if_object()) {
         bytes = kAllocation + object->size() * (sizeof(json::Object::Member) + sizeof(std::uint32_t));
-        for (const json::Object::Member& member : *object) bytes += beyond_inline(member.key.size()) + held_by(member.value);
+        for (const json::Object::Member& member : *object)
+            bytes += beyond_inline(member.key.size()) + held_by(member.value);
     } else if (const json::Raw* raw = value.if_raw()) {
         bytes = beyond_inline(raw->text->size());
     }

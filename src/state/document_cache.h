@@ -10,8 +10,8 @@
 
 namespace rhizome::state {
 
-/// Parsed forms of documents that are asked for often, at most `bytes_max` of memory together. The tree keeps text only: a
-/// parsed document is several times its size, and most documents are only ever copied out.
+/// Parsed forms of documents that are asked for often, at most `bytes_max` of memory together. The tree keeps text
+/// only: a parsed document is several times its size, and most documents are only ever copied out.
 ///
 /// Goes by the hash of the text, so equal documents at different paths or in different states share one parsed form.
 /// Belongs to whoever reads; confined to one thread, the values it hands out are not.

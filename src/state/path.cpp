@@ -258,7 +258,8 @@ Result<Path, PathFault> Path::of(std::string_view group, std::string_view kind, 
                                  std::string_view name) {
     const Placed* place = placed(group, kind);
     if (place == nullptr)
-        return namespace_name.empty() ? cluster_scoped(group, kind, name) : namespaced(namespace_name, group, kind, name);
+        return namespace_name.empty() ? cluster_scoped(group, kind, name)
+                                      : namespaced(namespace_name, group, kind, name);
     if (!namespace_name.empty()) return Fail{PathFault::BadShape};
     switch (place->shape) {
         case Shape::Cluster: return cluster();
@@ -338,7 +339,9 @@ std::string_view Path::kind() const {
     return component(here == Shape::Namespaced ? 4 : 3);
 }
 
-std::string_view Path::namespace_name() const { return shape() == Shape::Namespaced ? component(2) : std::string_view{}; }
+std::string_view Path::namespace_name() const {
+    return shape() == Shape::Namespaced ? component(2) : std::string_view{};
+}
 
 std::string_view Path::name() const {
     switch (shape()) {

@@ -46,8 +46,8 @@ inline constexpr std::size_t kNamespaceBytesMax = 63;
 inline constexpr std::size_t kGroupBytesMax = 253;
 inline constexpr std::size_t kKindBytesMax = 63;
 inline constexpr std::size_t kChainPartsMax = 8;
-/// cluster· namespaces· and four components with their zero bytes come to 8 + 11 + 64 + 254 + 64 + 254 = 655; the rest is
-/// room for chain paths. Below 8,192 bits, so a bit position fits 13.
+/// cluster· namespaces· and four components with their zero bytes come to 8 + 11 + 64 + 254 + 64 + 254 = 655; the rest
+/// is room for chain paths. Below 8,192 bits, so a bit position fits 13.
 inline constexpr std::size_t kPathBytesMax = 1023;
 
 /// All keys that begin with some whole components: what is listed, counted and cut off together. An own type, so that a
@@ -85,7 +85,14 @@ class Path {
 public:
     /// What stands at a path. `Namespaced` and `ClusterScoped` are all kinds without a place of their own.
     enum class Shape : unsigned char {
-        Cluster, Node, NodeReport, JoinToken, Namespace, Namespaced, ClusterScoped, Chain
+        Cluster,
+        Node,
+        NodeReport,
+        JoinToken,
+        Namespace,
+        Namespaced,
+        ClusterScoped,
+        Chain
     };
 
     static Path cluster();
@@ -98,8 +105,8 @@ public:
     static Result<Path, PathFault> cluster_scoped(std::string_view group, std::string_view kind, std::string_view name);
     static Result<Path, PathFault> chain(std::initializer_list<std::string_view> parts);
 
-    /// The one path of a resource by its identity; `namespace_name` empty for what has none. Finds the kinds that have a
-    /// place of their own, so no resource can have two paths. There is one Cluster, whatever it calls itself.
+    /// The one path of a resource by its identity; `namespace_name` empty for what has none. Finds the kinds that have
+    /// a place of their own, so no resource can have two paths. There is one Cluster, whatever it calls itself.
     static Result<Path, PathFault> of(std::string_view group, std::string_view kind, std::string_view namespace_name,
                                       std::string_view name);
 

@@ -53,8 +53,8 @@ Proof prove(const StateView& view, const Path& path);
 /// What the state with this root has at `path`, if `proof` shows it.
 Result<Finding, ProofFault> verify(const Hash256& root, const Path& path, const Proof& proof);
 
-/// The same for everything under a prefix: the way to the subtree, and all its leaves, so that a light node knows it was
-/// told of every one. Where there are none, one leaf that stands in the only place they could have.
+/// The same for everything under a prefix: the way to the subtree, and all its leaves, so that a light node knows it
+/// was told of every one. Where there are none, one leaf that stands in the only place they could have.
 struct PrefixProof {
     std::vector<Step> steps;
     std::vector<Summary> leaves;

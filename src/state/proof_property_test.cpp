@@ -45,8 +45,9 @@ RC_GTEST_PROP(ProofProperty, ShowsWhatIsThereAndWhatIsNot, (std::uint64_t seed))
             RC_ASSERT(std::get<Presence>(*finding).entry == summarise(*at->second));
     }
     for (const auto& [key, entry] : given.model)
-        RC_ASSERT(std::get<Presence>(*verify(given.view.root(), entry->path(), prove(given.view, entry->path()))).entry ==
-                  summarise(*entry));
+        RC_ASSERT(
+            std::get<Presence>(*verify(given.view.root(), entry->path(), prove(given.view, entry->path()))).entry ==
+            summarise(*entry));
 }
 
 RC_GTEST_PROP(ProofProperty, AFlippedBitShowsNothing, (std::uint64_t seed)) {

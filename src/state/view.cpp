@@ -26,8 +26,8 @@ Cursor::Cursor(NodeRef root, const Prefix& prefix, std::string_view after) {
         return;
     }
 
-    // Where `after` would stand: down to the first node whose keys all differ from it, leaving on the stack what lies to
-    // the right of that way.
+    // Where `after` would stand: down to the first node whose keys all differ from it, leaving on the stack what lies
+    // to the right of that way.
     const auto difference = detail::first_difference(after, detail::candidate(node, after)->key());
     const unsigned end = difference ? *difference : detail::kLeafBit;
     while (bit_of(node) < end) {
@@ -93,8 +93,8 @@ Page StateView::list_children(const Prefix& prefix, const std::optional<Path>& a
         page.next = after;
         return page;
     }
-    // No component holds a byte of one, so a key whose last zero byte is raised to one stands behind all that begin with
-    // the key and before everything else.
+    // No component holds a byte of one, so a key whose last zero byte is raised to one stands behind all that begin
+    // with the key and before everything else.
     const auto past = [](std::string_view key) {
         std::string end{key};
         end.back() = '\1';

@@ -24,8 +24,8 @@ struct Totals {
     friend bool operator==(const Totals&, const Totals&) = default;
 };
 
-/// Entries in the order of their keys, one after the other. Borrows the view it came from (or the batch, and is then good
-/// until the batch's next change).
+/// Entries in the order of their keys, one after the other. Borrows the view it came from (or the batch, and is then
+/// good until the batch's next change).
 class Cursor {
 public:
     /// The next entry; null at the end.
@@ -46,8 +46,8 @@ struct Page {
     std::optional<Path> next;
 };
 
-/// The state at one moment: immutable, copied for the price of a counter, and read from any thread without a lock. Entries
-/// that it shows live at least as long as it (or a copy) does; `EntryPtr` keeps one for longer.
+/// The state at one moment: immutable, copied for the price of a counter, and read from any thread without a lock.
+/// Entries that it shows live at least as long as it (or a copy) does; `EntryPtr` keeps one for longer.
 ///
 /// Default-made, it is the empty state, whose root is 32 zero bytes.
 class StateView {
@@ -73,8 +73,8 @@ public:
 
     /// At most `limit` entries under `prefix`, in order, those after `after` only (which need not exist).
     [[nodiscard]] Page list(const Prefix& prefix, const std::optional<Path>& after, std::size_t limit) const;
-    /// The same for entries exactly one component below `prefix`, passing over what is below them: all Namespaces without
-    /// their contents. Costs one walk for each, not for each descendant.
+    /// The same for entries exactly one component below `prefix`, passing over what is below them: all Namespaces
+    /// without their contents. Costs one walk for each, not for each descendant.
     [[nodiscard]] Page list_children(const Prefix& prefix, const std::optional<Path>& after, std::size_t limit) const;
     /// All entries under `prefix`, one at a time; what a snapshot is written from.
     [[nodiscard]] Cursor walk(const Prefix& prefix, const std::optional<Path>& after = std::nullopt) const;

@@ -40,7 +40,8 @@ inline state::EntryPtr entry_at(const state::Path& path, std::uint64_t version) 
 
 /// Few names, many of them beginnings of one another, so that random operations meet.
 inline state::Path random_path(Random& random) {
-    static constexpr std::string_view kNames[] = {"a", "b", "ab", "aa", "abc", "web", "web-1", "web-10", "w", "\xc3\xa9"};
+    static constexpr std::string_view kNames[] = {"a",   "b",     "ab",     "aa", "abc",
+                                                  "web", "web-1", "web-10", "w",  "\xc3\xa9"};
     const auto name = [&] { return std::string{kNames[random.below(std::size(kNames))]}; };
     switch (random.below(12)) {
         case 0: return state::Path::cluster();
@@ -52,8 +53,8 @@ inline state::Path random_path(Random& random) {
         case 6: return *state::Path::chain({"voters", name()});
         case 7: return *state::Path::chain({name()});
         default:
-            return *state::Path::namespaced(name(), random.chance(1, 2) ? "" : "apps", random.chance(1, 2) ? "Pod" : "Set",
-                                            name());
+            return *state::Path::namespaced(name(), random.chance(1, 2) ? "" : "apps",
+                                            random.chance(1, 2) ? "Pod" : "Set", name());
     }
 }
 

@@ -15,16 +15,17 @@
 
 /// The nodes of the tree and how they are walked. Private to state.
 ///
-/// A crit-bit tree: an inner node names the first bit in which the keys on its left (0) and on its right (1) differ; bits
-/// grow on the way down; bits past the end of a key read as zero. The shape depends on the set of keys and on nothing
-/// else.
+/// A crit-bit tree: an inner node names the first bit in which the keys on its left (0) and on its right (1) differ;
+/// bits grow on the way down; bits past the end of a key read as zero. The shape depends on the set of keys and on
+/// nothing else.
 namespace rhizome::state::detail {
 
-/// Hashes of the children stand here and not in the children: the same memory, and hashing a path anew reads no sibling.
+/// Hashes of the children stand here and not in the children: the same memory, and hashing a path anew reads no
+/// sibling.
 ///
-/// Written only by a batch that is its one holder all the way from the root; from the moment a second holder can exist it
-/// does not change.
-struct Inner {
+/// Written only by a batch that is its one holder all the way from the root; from the moment a second holder can exist
+/// it does not change.
+struct alignas(64) Inner {
     std::atomic<std::uint32_t> holders{1};
     std::uint16_t bit = 0;
     std::uint8_t stale = 0;  ///< bit s set: hash[s] is not yet that of child[s]; zero in every published tree
@@ -36,7 +37,7 @@ struct Inner {
     NodeRef child[2];
     Hash256 hash[2];
 };
-static_assert(sizeof(Inner) == 104, "one inner node per document: its size is a large part of a small document's cost");
+static_assert(sizeof(Inner) == 128, "two cache lines, of which a walk down reads the first");
 
 /// Leaves stop every walk that compares bits.
 inline constexpr unsigned kLeafBit = 0xffff;
@@ -70,7 +71,8 @@ inline std::optional<unsigned> first_difference(std::string_view left, std::stri
     };
     const unsigned difference = byte(left) ^ byte(right);
     ensure(difference != 0, "a component does not begin with a zero byte");
-    return static_cast<unsigned>(at * 8) + static_cast<unsigned>(std::countl_zero(static_cast<std::uint8_t>(difference)));
+    return static_cast<unsigned>(at * 8) +
+           static_cast<unsigned>(std::countl_zero(static_cast<std::uint8_t>(difference)));
 }
 
 /// The only leaf below `node` that may have this key.
@@ -98,6 +100,11 @@ inline NodeRef find_subtree(NodeRef root, std::string_view prefix) {
     NodeRef node = root;
     while (bit_of(node) < bits) node = node.inner()->child[bit_at(prefix, node.inner()->bit)];
     return first_leaf(node)->key().starts_with(prefix) ? node : NodeRef{};
+}
+
+/// The counter of a node that will be held or let go soon.
+inline void prefetch_for_write(NodeRef node) {
+    __builtin_prefetch(node.is_leaf() ? static_cast<const void*>(node.leaf()) : node.inner(), 1);
 }
 
 inline void hold(NodeRef node) {

@@ -27,57 +27,55 @@ struct InnerJob {
     Hash256* out;
 };
 
-/// Jobs in the order in which they can be done: leaves, then inner nodes by how many stale levels they have below them.
+/// Nodes that are about to be looked at, both cache lines: lists are walked in order, so the next ones are known.
+constexpr std::size_t kAhead = 8;
+void fetch(const Inner* node) {
+    __builtin_prefetch(node, 1);
+    __builtin_prefetch(reinterpret_cast<const char*>(node) + 64, 1);
+}
+
+/// The stale part of the tree: leaves, and inner nodes by their depth. A node's stale children are one level below it,
+/// so whole levels can be done from the last to the first.
 struct Jobs {
     std::vector<LeafJob> leaves;
     std::vector<std::vector<InnerJob>> levels;
 };
 
-/// Walks the stale part of the tree without recursion: names can make it thousands of levels deep.
 Jobs gather(NodeRef root, Hash256& out) {
-    struct Frame {
-        Inner* node;
-        Hash256* out;
-        std::uint8_t todo;   ///< stale sides not yet visited
-        std::uint32_t level; ///< one above the highest stale child so far
-    };
     Jobs jobs;
-    std::vector<Frame> way;
     if (root.is_leaf()) {
         jobs.leaves.push_back({root.leaf(), &out});
         return jobs;
     }
-    way.push_back({root.inner(), &out, root.inner()->stale, 0});
-    while (!way.empty()) {
-        Frame& frame = way.back();
-        if (frame.todo != 0) {
-            const unsigned side = (frame.todo & 1) != 0 ? 0 : 1;
-            frame.todo = static_cast<std::uint8_t>(frame.todo & ~(1u << side));
-            const NodeRef child = frame.node->child[side];
-            Hash256* const slot = &frame.node->hash[side];
-            if (child.is_leaf())
-                jobs.leaves.push_back({child.leaf(), slot});
-            else
-                way.push_back({child.inner(), slot, child.inner()->stale, 0});
-            continue;
+    std::vector<InnerJob> level{{root.inner(), &out}};
+    while (!level.empty()) {
+        std::vector<InnerJob> below;
+        for (std::size_t i = 0; i < level.size(); ++i) {
+            if (i + kAhead < level.size()) fetch(level[i + kAhead].node);
+            Inner& node = *level[i].node;
+            for (const unsigned side : {0u, 1u}) {
+                if ((node.stale >> side & 1u) == 0) continue;
+                if (node.child[side].is_leaf())
+                    jobs.leaves.push_back({node.child[side].leaf(), &node.hash[side]});
+                else
+                    below.push_back({node.child[side].inner(), &node.hash[side]});
+            }
+            node.stale = 0;
         }
-        const Frame done = frame;
-        way.pop_back();
-        done.node->stale = 0;
-        if (jobs.levels.size() <= done.level) jobs.levels.resize(done.level + 1);
-        jobs.levels[done.level].push_back({done.node, done.out});
-        if (!way.empty()) way.back().level = std::max(way.back().level, done.level + 1);
+        jobs.levels.push_back(std::move(level));
+        level = std::move(below);
     }
     return jobs;
 }
 
 void hash_inner(const InnerJob* jobs, std::size_t count) {
-    constexpr std::size_t kAtOnce = 64;  // 4 KiB of messages: stays in the nearest cache
+    constexpr std::size_t kAtOnce = 64;                        // 4 KiB of messages: stays in the nearest cache
     std::array<std::uint8_t, kAtOnce * kInnerBytes> messages;  // NOLINT: written before it is read
     std::array<Hash256, kAtOnce> hashes;
     while (count > 0) {
         const std::size_t now = std::min(count, kAtOnce);
         for (std::size_t i = 0; i < now; ++i) {
+            if (i + kAhead < count) fetch(jobs[i + kAhead].node);
             const Inner& node = *jobs[i].node;
             write_inner(messages.data() + i * kInnerBytes, node.bit, node.hash[0], node.hash[1]);
         }
@@ -109,10 +107,14 @@ Hash256 rehash(NodeRef root, Parallel* parallel) {
     Hash256 hash;
     const Jobs jobs = gather(root, hash);
     share(jobs.leaves.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) *jobs.leaves[i].out = jobs.leaves[i].entry->leaf_hash();
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + kAhead < end) __builtin_prefetch(jobs.leaves[i + kAhead].entry);
+            *jobs.leaves[i].out = jobs.leaves[i].entry->leaf_hash();
+        }
     });
-    for (const std::vector<InnerJob>& level : jobs.levels)
-        share(level.size(), [&](std::size_t begin, std::size_t end) { hash_inner(level.data() + begin, end - begin); });
+    for (auto level = jobs.levels.rbegin(); level != jobs.levels.rend(); ++level)
+        share(level->size(),
+              [&](std::size_t begin, std::size_t end) { hash_inner(level->data() + begin, end - begin); });
     return hash;
 }
 
