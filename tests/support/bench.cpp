@@ -16,8 +16,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<Benchmark>& registry() {
-    static std::vector<Benchmark> all;
+struct Figures {
+    double value;
+    double anchor;
+    double ratio;
+};
+
+struct Registered {
+    std::string name;
+    std::string unit;
+    std::string also_in;
+    double aim;
+    std::function<Figures()> measure;
+};
+
+std::vector<Registered>& registry() {
+    static std::vector<Registered> all;
     return all;
 }
 
@@ -38,12 +52,6 @@ std::uint64_t times_per_round(const Body& body) {
         times = took > 0.002 ? static_cast<std::uint64_t>(static_cast<double>(times) * 0.022 / took) + 1 : times * 8;
     }
 }
-
-struct Figures {
-    double value;
-    double anchor;
-    double ratio;
-};
 
 double median(std::vector<double> values) {
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
@@ -68,7 +76,7 @@ Figures measure(const Benchmark& benchmark) {
     return {median(values), median(anchors), median(ratios)};
 }
 
-bool selected(const Benchmark& benchmark, const std::vector<std::string_view>& wanted) {
+bool selected(const Registered& benchmark, const std::vector<std::string_view>& wanted) {
     const auto matches = [&](std::string_view prefix) {
         const std::string_view name = benchmark.name;
         return benchmark.also_in == prefix ||
@@ -83,14 +91,14 @@ int run(const std::vector<std::string_view>& wanted, bool json) {
     const bool terminal = isatty(STDERR_FILENO) != 0;
     std::string lines;
     std::size_t count = 0;
-    for (const Benchmark& benchmark : registry()) {
+    for (const Registered& benchmark : registry()) {
         if (!selected(benchmark, wanted)) continue;
         if (terminal) fmt::print(stderr, "\r\x1b[Kmeasuring {} …", benchmark.name);
-        const Figures figures = measure(benchmark);
+        const Figures figures = benchmark.measure();
         const bool reached = figures.ratio >= benchmark.aim;
         if (json) {
             lines += fmt::format(
-                R"({}  {{"name":"{}","unit":"{}/s","value":{:.1f},"anchor":{:.1f},"ratio":{:.3f},"aim":{:.3f},"reached":{}}})",
+                R"({}  {{"name":"{}","unit":"{}","value":{:.1f},"anchor":{:.1f},"ratio":{:.3f},"aim":{:.3f},"reached":{}}})",
                 count == 0 ? "" : ",\n", benchmark.name, benchmark.unit, figures.value, figures.anchor, figures.ratio,
                 benchmark.aim, reached);
         } else {
@@ -101,8 +109,7 @@ int run(const std::vector<std::string_view>& wanted, bool json) {
             }
             if (terminal) fmt::print(stderr, "\r\x1b[K");
             fmt::print("{:<36} {:>16.1f} {:>16.1f}  {:<12} {:>6.2f} {:>6.2f}{}\n", benchmark.name, figures.value,
-                       figures.anchor, benchmark.unit + "/s", figures.ratio, benchmark.aim,
-                       reached ? "" : "  below aim");
+                       figures.anchor, benchmark.unit, figures.ratio, benchmark.aim, reached ? "" : "  below aim");
         }
         std::fflush(stdout);
         ++count;
@@ -110,7 +117,7 @@ int run(const std::vector<std::string_view>& wanted, bool json) {
     if (json) fmt::print("[\n{}\n]\n", lines);
     if (count == 0) {
         fmt::print(stderr, "no benchmark matches; there are:\n");
-        for (const Benchmark& benchmark : registry()) fmt::print(stderr, "  {}\n", benchmark.name);
+        for (const Registered& benchmark : registry()) fmt::print(stderr, "  {}\n", benchmark.name);
         return 2;
     }
     return 0;
@@ -119,7 +126,17 @@ int run(const std::vector<std::string_view>& wanted, bool json) {
 }  // namespace
 
 bool add(Benchmark benchmark) {
-    registry().push_back(std::move(benchmark));
+    registry().push_back({benchmark.name, benchmark.unit + "/s", benchmark.also_in, benchmark.aim,
+                          [benchmark] { return measure(benchmark); }});
+    return true;
+}
+
+bool add_figure(Figure figure) {
+    registry().push_back({figure.name, figure.unit, figure.also_in, 1, [figure] {
+                              const double value = figure.measure();
+                              const double ratio = figure.at_most ? figure.required / value : value / figure.required;
+                              return Figures{value, figure.required, ratio};
+                          }});
     return true;
 }
 
