@@ -25,12 +25,12 @@ Hash256 hash_of(std::string_view key, const Origin& origin, const Hash256& scrip
     bytes.add_u8(detail::kWrittenTag);
     bytes.add_u16(static_cast<std::uint16_t>(key.size()));
     bytes.add(as_bytes(key));
-    for (const Outpoint* point : {&origin.latest, &origin.lock_point}) {
-        bytes.add(point->change.view());
-        bytes.add_u16(point->index);
+    for (const Mark* mark : {&origin.born, &origin.latest, &origin.lock}) {
+        bytes.add(mark->output.change.view());
+        bytes.add_u16(mark->output.index);
+        bytes.add_u64(mark->height.number());
+        bytes.add_u64(static_cast<std::uint64_t>(mark->time.unix_millis()));
     }
-    bytes.add_u64(origin.height.number());
-    bytes.add_u64(static_cast<std::uint64_t>(origin.time.unix_millis()));
     bytes.add(script.view());
     bytes.add(document.view());
     return sha256(bytes.view());
@@ -77,7 +77,9 @@ Result<EntryPtr, EntryFault> Entry::written(const Path& path, const Origin& orig
     if (path.shape() == Path::Shape::Chain) return Fail{EntryFault::OnChainPath};
     if (document.size() > kDocumentBytesMax) return Fail{EntryFault::DocumentTooLarge};
     if (script.size() > kScriptBytesMax) return Fail{EntryFault::ScriptTooLarge};
-    if (!is_storable(origin.time)) return Fail{EntryFault::BadTime};
+    for (const Mark* mark : {&origin.born, &origin.latest, &origin.lock}) {
+        if (!is_storable(mark->time)) return Fail{EntryFault::BadTime};
+    }
     return make(path, &origin, script, as_bytes(document));
 }
 
@@ -157,14 +159,24 @@ namespace {
 void encode_head(Writer& out, std::string_view key, const Origin* origin) {
     out.u8(origin != nullptr ? detail::kWrittenTag : detail::kPlainTag).short_blob(as_bytes(key));
     if (origin == nullptr) return;
-    for (const Outpoint* point : {&origin->latest, &origin->lock_point}) out.id(point->change).u16(point->index);
-    out.u64(origin->height.number()).u64(static_cast<std::uint64_t>(origin->time.unix_millis()));
+    for (const Mark* mark : {&origin->born, &origin->latest, &origin->lock}) {
+        out.id(mark->output.change).u16(mark->output.index).u64(mark->height.number());
+        out.u64(static_cast<std::uint64_t>(mark->time.unix_millis()));
+    }
 }
 
-Result<Outpoint, DecodeFault> decode_outpoint(Reader& in) {
-    TRY(const auto change, in.id<Hash256>());
-    TRY(const auto index, in.u16());
-    return Outpoint{change, index};
+Result<Mark, DecodeFault> decode_mark(Reader& in) {
+    Mark mark;
+    TRY(mark.output.change, in.id<Hash256>());
+    TRY(mark.output.index, in.u16());
+    TRY(const std::uint64_t height, in.u64());
+    TRY(const std::uint64_t millis, in.u64());
+    // Later times would not fit a signed count of microseconds (the year 294,247).
+    constexpr std::uint64_t kMillisMax = std::numeric_limits<std::int64_t>::max() / 1000;
+    if (millis > kMillisMax) return Fail{DecodeFault::BadValue};
+    mark.height = Height{height};
+    mark.time = Time::from_unix_millis(static_cast<std::int64_t>(millis));
+    return mark;
 }
 
 struct Head {
@@ -182,15 +194,9 @@ Result<Head, DecodeFault> decode_head(Reader& in) {
     if (path->shape() == Path::Shape::Chain) return Fail{DecodeFault::BadValue};
 
     Origin origin;
-    TRY(origin.latest, decode_outpoint(in));
-    TRY(origin.lock_point, decode_outpoint(in));
-    TRY(const std::uint64_t height, in.u64());
-    TRY(const std::uint64_t millis, in.u64());
-    // Later times would not fit a signed count of microseconds (the year 294,247).
-    constexpr std::uint64_t kMillisMax = std::numeric_limits<std::int64_t>::max() / 1000;
-    if (millis > kMillisMax) return Fail{DecodeFault::BadValue};
-    origin.height = Height{height};
-    origin.time = Time::from_unix_millis(static_cast<std::int64_t>(millis));
+    TRY(origin.born, decode_mark(in));
+    TRY(origin.latest, decode_mark(in));
+    TRY(origin.lock, decode_mark(in));
     return Head{*std::move(path), origin};
 }
 

@@ -30,12 +30,19 @@ struct Outpoint {
     friend bool operator==(const Outpoint&, const Outpoint&) = default;
 };
 
+/// One of a document's outputs, and the block that carried it.
+struct Mark {
+    Outpoint output;
+    Height height;
+    Time time;  ///< whole milliseconds, not before 1970
+    friend bool operator==(const Mark&, const Mark&) = default;
+};
+
 /// Where a written document comes from: what authority over it is decided by, besides its script.
 struct Origin {
-    Outpoint latest;      ///< the output that wrote this version
-    Outpoint lock_point;  ///< the output that last changed the locking script
-    Height height;        ///< of the block with the latest output
-    Time time;            ///< of that block, whole milliseconds, not before 1970
+    Mark born;    ///< created it: its uid and creation time follow from this one
+    Mark latest;  ///< wrote this version
+    Mark lock;    ///< the lock point: last changed the locking script; relative locks count from here
     friend bool operator==(const Origin&, const Origin&) = default;
 };
 

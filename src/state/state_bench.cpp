@@ -55,12 +55,12 @@ struct Draft {
 /// A document of the size of a small pod or config map, different for every version.
 Draft draft_of(std::uint64_t index, std::uint64_t version) {
     Origin origin;
-    origin.latest = {Hash256{}, static_cast<std::uint16_t>(version % 7)};
+    origin.latest.output.index = static_cast<std::uint16_t>(version % 7);
     const std::uint64_t bits = mixed(version);
-    std::memcpy(origin.latest.change.writable().data(), &bits, sizeof bits);
-    origin.lock_point = origin.latest;
-    origin.height = Height{version};
-    origin.time = Time::from_unix_millis(static_cast<std::int64_t>(1'700'000'000'000 + version));
+    std::memcpy(origin.latest.output.change.writable().data(), &bits, sizeof bits);
+    origin.latest.height = Height{version};
+    origin.latest.time = Time::from_unix_millis(static_cast<std::int64_t>(1'700'000'000'000 + version));
+    origin.born = origin.lock = origin.latest;
     std::string document = fmt::format(R"({{"apiVersion":"v1","kind":"Pod","spec":{{"v":"{:020}","pad":")", version);
     document.resize(kDocumentBytes - 3, 'x');
     document += "\"}}";

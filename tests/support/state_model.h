@@ -21,12 +21,12 @@ inline state::Path path_at(std::string_view text) {
 inline state::Origin origin_from(std::uint64_t seed) {
     Random random{seed};
     state::Origin origin;
-    for (state::Outpoint* point : {&origin.latest, &origin.lock_point}) {
-        random.fill(point->change.writable());
-        point->index = static_cast<std::uint16_t>(random.below(8));
+    for (state::Mark* mark : {&origin.born, &origin.latest, &origin.lock}) {
+        random.fill(mark->output.change.writable());
+        mark->output.index = static_cast<std::uint16_t>(random.below(8));
+        mark->height = state::Height{random.below(1'000'000)};
+        mark->time = Time::from_unix_millis(static_cast<std::int64_t>(random.below(2'000'000'000'000)));
     }
-    origin.height = state::Height{random.below(1'000'000)};
-    origin.time = Time::from_unix_millis(static_cast<std::int64_t>(random.below(2'000'000'000'000)));
     return origin;
 }
 

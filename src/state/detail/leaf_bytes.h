@@ -38,7 +38,7 @@ private:
             bytes_[size_++] = static_cast<std::uint8_t>(value >> (8 * i) & 0xff);
     }
 
-    static constexpr std::size_t kFixed = 1 + 2 + 34 + 34 + 8 + 8 + 32 + 32;
+    static constexpr std::size_t kFixed = 1 + 2 + 3 * (34 + 8 + 8) + 32 + 32;
     std::array<std::uint8_t, kFixed + kPathBytesMax> bytes_;  // NOLINT: never read before it is written
     std::size_t size_ = 0;
 };
