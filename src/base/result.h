@@ -42,7 +42,7 @@ struct Error {
              requires(const Fault& fault) {
                  { to_error(fault) } -> std::same_as<Error>;
              }) Error(const Fault& fault)
-        : Error(to_error(fault)) {}  // NOLINT(google-explicit-constructor): TRY converts upward
+        : Error(to_error(fault)) {}
 
     friend bool operator==(const Error&, const Error&) = default;
 };
@@ -82,10 +82,10 @@ public:
     template <class U = Stored>
     requires(!std::is_void_v<T> && std::convertible_to<U, Stored> && !std::same_as<std::remove_cvref_t<U>, Result>)
         Result(U&& value)
-        : held_(std::in_place_index<0>, std::forward<U>(value)) {}  // NOLINT(google-explicit-constructor)
+        : held_(std::in_place_index<0>, std::forward<U>(value)) {}
 
     template <class F>
-    requires std::convertible_to<F, E> Result(Fail<F> failed)  // NOLINT(google-explicit-constructor)
+    requires std::convertible_to<F, E> Result(Fail<F> failed)
         : held_(std::in_place_index<1>, static_cast<E>(std::move(failed.error))) {}
 
     [[nodiscard]] bool has_value() const noexcept { return held_.index() == 0; }

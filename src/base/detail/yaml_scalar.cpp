@@ -9,7 +9,6 @@ namespace rhizome::yaml::detail {
 namespace {
 
 using json::Number;
-using json::Value;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
