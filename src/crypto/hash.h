@@ -83,8 +83,10 @@ private:
 /// To add one: a word here, its name in the table in hash.cpp, a row in tests/vectors/crypto/hash.json. Names start
 /// with "rhizome/" and are never changed or used again, since old data was hashed with them.
 enum class HashTag : unsigned char {
-    Seal,     ///< "rhizome/seal": binds a sealed secret to its recipients and context
-    KeyFile,  ///< "rhizome/keyfile": check value of a key file
+    Seal,        ///< "rhizome/seal": binds a sealed secret to its recipients and context
+    KeyFile,     ///< "rhizome/keyfile": check value of a key file
+    Possession,  ///< "rhizome/possession": what a key signs to show that its owner has it
+    Message,     ///< "rhizome/message": files and texts that a person signs; never a transaction
 };
 std::string_view name(HashTag tag);
 
