@@ -44,7 +44,8 @@ void expect_narrow(CommandPath& path, unsigned width) {
     std::istringstream lines{render_help(path, {.program = "kubectl rhizome", .width = width})};
     for (std::string line, before; std::getline(lines, line); before = line) {
         // What is typed stays in one piece, whatever its length.
-        const bool typed = line.starts_with("  kubectl rhizome") || before.starts_with("  # ") || line.find("(kubectl") != std::string::npos;
+        const bool typed = line.starts_with("  kubectl rhizome") || before.starts_with("  # ") ||
+                           line.find("(kubectl") != std::string::npos;
         if (!typed) {
             EXPECT_LE(display_width(line), width) << line;
         }
