@@ -34,7 +34,6 @@ Command command_tree() {
         .options = {{.name = "version", .help = "print the version and stop"}},
         .subcommands = {key_command(), script_command(), doctor_command(), completion_command(), help_command(),
                         man_command(), version_command()},
-                        version_command()},
         .variables = {{"NO_COLOR", "when set to anything, no colours"}},
         .run = run_root,
         .global_options = global_options(),

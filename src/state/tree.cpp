@@ -323,8 +323,12 @@ StateView Batch::seal(Parallel* parallel) {
 Commit Batch::finish(Parallel* parallel) && {
     Commit commit{seal(parallel), {}};
     commit.delta = make_delta();
+    // A spent batch holds nothing: whoever keeps it a little longer would keep two whole states.
     touches_.clear();
     cuts_.clear();
+    detail::let_go(root_, *reclaimer_);
+    root_ = {};
+    base_ = {};
     return commit;
 }
 

@@ -26,7 +26,6 @@ constexpr bool kPooled = true;
 /// A piece of memory full of nodes, behind this head.
 struct alignas(Inner) Reclaimer::Slab {
     Slab* next;
-    std::size_t bytes;
     std::align_val_t alignment;
 };
 
@@ -45,7 +44,7 @@ Reclaimer::~Reclaimer() {
     (void)collect(SIZE_MAX);
     for (Slab* slab = slabs_.load(std::memory_order_acquire); slab != nullptr;) {
         Slab* const next = slab->next;
-        ::operator delete(slab, slab->bytes, slab->alignment);
+        ::operator delete(slab, slab->alignment);
         slab = next;
     }
 }
@@ -59,7 +58,7 @@ Inner* Reclaimer::add_slab() {
 #if defined(__linux__)
     if (large) (void)::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on whether it is granted
 #endif
-    auto* slab = new (memory) Slab{nullptr, bytes, alignment};
+    auto* slab = new (memory) Slab{nullptr, alignment};
     auto* nodes = static_cast<std::uint8_t*>(memory) + sizeof(Slab);
     Inner* first = nullptr;
     for (std::size_t i = (bytes - sizeof(Slab)) / sizeof(Inner); i > 0; --i) {
