@@ -32,8 +32,8 @@ struct alignas(Inner) Reclaimer::Slab {
 namespace {
 
 /// A small state gets by with little: 64 KiB at a time. A large one takes 2 MiB at a time and asks for large pages:
-/// walks go all over memory, and finding out where a small page lies costs as much as reading it (measured: 1.7 times
-/// as many updates per second of a million documents).
+/// walks go all over memory, and finding out where a small page lies costs time too. docs/decisions/004 has what was
+/// measured.
 constexpr std::size_t kSmallBytes = std::size_t{64} << 10;
 constexpr std::size_t kLargeBytes = std::size_t{2} << 20;
 constexpr std::uint32_t kSmallSlabsMax = 32;
