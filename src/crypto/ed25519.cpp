@@ -11,8 +11,9 @@
 namespace rhizome::crypto {
 namespace {
 
-static_assert(crypto_sign_ed25519_SECRETKEYBYTES == 64 && crypto_sign_ed25519_PUBLICKEYBYTES == 32 &&
-              crypto_sign_ed25519_SEEDBYTES == 32 && crypto_sign_ed25519_BYTES == 64);
+static_assert(crypto_sign_ed25519_SECRETKEYBYTES == 64 && crypto_sign_ed25519_PUBLICKEYBYTES == 32);
+static_assert(crypto_sign_ed25519_SEEDBYTES == 32);
+static_assert(crypto_sign_ed25519_BYTES == 64);
 
 /// The order of the group, little-endian as signatures have it: 2²⁵² + 27742317777372353535851937790883648493.
 constexpr std::array<std::uint8_t, 32> kOrder = {

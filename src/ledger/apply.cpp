@@ -227,7 +227,7 @@ Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_he
     verify_ahead(parent, next, txs, cache, parallel);
     TRY(auto applied, execute(parent, next, txs, consensus, rules, cache, parallel));
     const Ordering ordering = canonical_order(applied.effects);
-    if (!ordering.cyclic.empty() || !std::is_sorted(ordering.order.begin(), ordering.order.end()))
+    if (!ordering.left_out.empty() || !std::is_sorted(ordering.order.begin(), ordering.order.end()))
         return reject(RejectCode::BadOrder, "the transactions are not in their canonical order");
     if (applied.commit.view.root() != header.state_root)
         return reject(RejectCode::BadStateRoot, fmt::format("the state after the block has root {}, the header says {}",

@@ -45,8 +45,8 @@ std::vector<Effects> select(const LedgerState& parent, const Place& place, std::
                 left.push_back(tx);
             }
         }
-        Ordering ordering = canonical_order(able);
-        for (const std::size_t position : ordering.cyclic) left.push_back(able[position].tx);
+        const Ordering ordering = canonical_order(able);
+        for (const std::size_t position : ordering.left_out) left.push_back(able[position].tx);
         for (const std::size_t position : ordering.order) {
             auto effects = decide(able[position].tx, state, place, rules, cache, checks_left);
             if (!effects) {
@@ -61,6 +61,36 @@ std::vector<Effects> select(const LedgerState& parent, const Place& place, std::
         candidates = std::move(left);
     }
     return selected;
+}
+
+/// Rounds that `settle` tries before it gives up on all but one. Two are enough unless somebody tries hard.
+constexpr int kSettleRounds = 8;
+
+/// The largest part of `selected` that is valid in its own canonical order. Left out are those that wait for each other
+/// in a circle, those that needed one that was left out, and the rare one that is valid in some order but not in this
+/// (a report signed with a key that the same block replaces): they wait for the next block.
+std::vector<SharedTx> settle(const LedgerState& parent, const Place& place, std::vector<Effects> selected,
+                             const Rules& rules, SignatureCache& cache) {
+    std::vector<SharedTx> txs;
+    for (int round = 0;; ++round) {
+        const Ordering ordering = canonical_order(selected);
+        WorkingState state{parent.view(), parent.index()};
+        std::vector<Effects> valid;
+        txs.clear();
+        for (const std::size_t position : ordering.order) {
+            auto effects = decide(selected[position].tx, state, place, rules, cache, kBlockChecksMax);
+            if (!effects) continue;
+            perform(*effects, state, place);
+            txs.push_back(effects->tx);
+            valid.push_back(*std::move(effects));
+        }
+        if (valid.size() == selected.size()) return txs;
+        if (round == kSettleRounds) {
+            txs.resize(std::min<std::size_t>(txs.size(), 1));  // one alone is in order
+            return txs;
+        }
+        selected = std::move(valid);
+    }
 }
 
 }  // namespace
@@ -82,28 +112,10 @@ BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::sp
     std::vector<Effects> selected = select(parent, place, take_what_fits(candidates, room), rules, cache);
 
     BlockDraft draft;
-    for (;;) {
-        const Ordering ordering = canonical_order(selected);
-        draft.txs.clear();
-        for (const std::size_t position : ordering.order) draft.txs.push_back(selected[position].tx);
-        auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
-        if (applied) {
-            // Dropping the cyclic ones may have freed others from their edges: the order must be that of what is left.
-            const Ordering again = canonical_order(applied->effects);
-            if (again.cyclic.empty() && std::is_sorted(again.order.begin(), again.order.end())) {
-                draft.applied = *std::move(applied);
-                break;
-            }
-            selected = std::move(applied->effects);
-            continue;
-        }
-        // Valid one after the other but not in the canonical order (a report signed with a key that the same block
-        // replaces): take out what failed and try again.
-        const std::size_t failed = applied.error().transaction.value_or(0);
-        ensure(failed < draft.txs.size(), "a failed transaction is one of the block's");
-        const TxId id = draft.txs[failed]->id;
-        std::erase_if(selected, [&](const Effects& effects) { return effects.tx->id == id; });
-    }
+    draft.txs = settle(parent, place, std::move(selected), rules, cache);
+    auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
+    ensure(applied.has_value(), "what settled in its canonical order is valid in it");
+    draft.applied = *std::move(applied);
     std::vector<WireId> wire_ids;
     wire_ids.reserve(draft.txs.size());
     for (const SharedTx& tx : draft.txs) wire_ids.push_back(tx->wire_id);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -47,17 +48,30 @@ public:
         std::priority_queue<std::size_t, Positions, decltype(later)> free{later};
         for (std::size_t i = 0; i < effects_.size(); ++i)
             if (waits_[i] == 0) free.push(i);
+        // For circles: the last by priority first.
+        Positions last(effects_.size());
+        std::iota(last.begin(), last.end(), 0);
+        std::sort(last.begin(), last.end(), later);
+        std::vector<bool> done(effects_.size(), false);
         Ordering ordering;
         ordering.order.reserve(effects_.size());
-        while (!free.empty()) {
-            const std::size_t next = free.top();
-            free.pop();
-            ordering.order.push_back(next);
-            for (const std::size_t waiting : after_[next])
-                if (--waits_[waiting] == 0) free.push(waiting);
+        const auto finish = [&](std::size_t position) {
+            done[position] = true;
+            for (const std::size_t waiting : after_[position])
+                if (--waits_[waiting] == 0 && !done[waiting]) free.push(waiting);
+        };
+        for (std::size_t next_out = 0; ordering.order.size() + ordering.left_out.size() < effects_.size();) {
+            if (!free.empty()) {
+                const std::size_t next = free.top();
+                free.pop();
+                ordering.order.push_back(next);
+                finish(next);
+                continue;
+            }
+            while (done[last[next_out]]) ++next_out;
+            ordering.left_out.push_back(last[next_out]);
+            finish(last[next_out]);
         }
-        for (std::size_t i = 0; i < effects_.size(); ++i)
-            if (waits_[i] != 0) ordering.cyclic.push_back(i);
         return ordering;
     }
 

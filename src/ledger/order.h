@@ -9,11 +9,13 @@
 /// The order of transactions inside a block: given the same set, one body.
 namespace rhizome::ledger {
 
-/// What ordering one set of transactions gave. `order` has positions in the set; `cyclic` those that no order suits,
-/// each of them waiting for another of them (a namespace deleted, made again and filled in one block).
+/// What ordering one set of transactions gave, as positions in the set. Where some wait for each other in a circle (a
+/// namespace deleted, made again and filled) no order suits them all: the last of them by priority are left out until
+/// the rest can go on. What needed one that was left out is in the order all the same; whoever builds a block sees it
+/// fail.
 struct Ordering {
     std::vector<std::size_t> order{};
-    std::vector<std::size_t> cyclic{};
+    std::vector<std::size_t> left_out{};
 };
 
 /// Kahn's sort over what the transactions need of each other, and among those that are free (depth in the hierarchy,

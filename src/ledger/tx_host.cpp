@@ -14,6 +14,8 @@ bool TxHost::check_signature(const script::SignatureQuestion& question) const {
     const crypto::Hash256 digest = signature_digest(tx_, place_.chain, input_, question.script_code, spent_);
     const auto key = SignatureCache::key_of(digest, question.key, der);
     if (cache_.contains(key)) return true;
+    // A script that checks one signature again and again pays for it once.
+    if (!found_.empty() && found_.back() == key) return true;
     if (!crypto::verify_der(question.key, digest, der)) return false;
     found_.push_back(key);
     return true;

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include <fmt/core.h>
+
 namespace rhizome::runtime {
 namespace {
 

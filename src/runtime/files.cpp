@@ -6,9 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+
+#include <fmt/core.h>
 
 #include "runtime/descriptor.h"
 #include "runtime/entropy.h"

@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include <fmt/core.h>
+
 #include "runtime/descriptor.h"
 #include "runtime/os_error.h"
 
