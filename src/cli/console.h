@@ -28,6 +28,9 @@ struct Console {
     Style out_style{};
     Style err_style{};
     std::optional<unsigned> out_width{};  ///< columns when `out` is a terminal
+    std::optional<unsigned> err_width{};  ///< the same of `err`
+    bool in_is_terminal = false;          ///< then a person types what is read from `in`
+    bool out_is_terminal = false;         ///< then secrets stay away from `out`
     bool err_is_terminal = false;         ///< then progress may be drawn
 
     std::function<Result<SecretBytes>(std::string_view prompt)> ask_passphrase{};
@@ -41,6 +44,8 @@ struct Console {
 
 /// Prints an error for a person: `error: …`, then the further lines of its message as hints.
 void print_error(Console& console, const Error& error);
+/// The same for what needs attention but stops nothing: `warning: …`, then hints.
+void print_warning(Console& console, std::string_view message);
 
 /// What a shell learns: 0 ok, 1 failure, 2 usage, 3 not found, 4 denied, 5 conflict, 6 timeout or unavailable.
 int exit_code(ErrorKind kind);

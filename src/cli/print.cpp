@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/print.h"
 
+#include <fmt/core.h>
+
 #include "base/yaml.h"
 #include "cli/text.h"
 
@@ -62,6 +64,29 @@ std::string Table::render(const Style& style, std::optional<unsigned> width) con
     add_row(header);
     for (const auto& row : rows_) add_row(row);
     return out;
+}
+
+std::string age_text(microseconds age) {
+    const auto total = std::max<std::int64_t>(0, std::chrono::floor<seconds>(age).count());
+    constexpr std::int64_t kMinute = 60;
+    constexpr std::int64_t kHour = 60 * kMinute;
+    constexpr std::int64_t kDay = 24 * kHour;
+    constexpr std::int64_t kYear = 365 * kDay;
+    // Two units while the second one says something, then one.
+    const auto text = [&](std::int64_t unit, char letter, std::int64_t below, char below_letter) {
+        const auto rest = total % unit / below;
+        const auto whole = fmt::format("{}{}", total / unit, letter);
+        return rest == 0 ? whole : whole + fmt::format("{}{}", rest, below_letter);
+    };
+    if (total < 2 * kMinute) return fmt::format("{}s", total);
+    if (total < 10 * kMinute) return text(kMinute, 'm', 1, 's');
+    if (total < 3 * kHour) return fmt::format("{}m", total / kMinute);
+    if (total < 8 * kHour) return text(kHour, 'h', kMinute, 'm');
+    if (total < 2 * kDay) return fmt::format("{}h", total / kHour);
+    if (total < 8 * kDay) return text(kDay, 'd', kHour, 'h');
+    if (total < 2 * kYear) return fmt::format("{}d", total / kDay);
+    if (total < 8 * kYear) return text(kYear, 'y', kDay, 'd');
+    return fmt::format("{}y", total / kYear);
 }
 
 Option output_option() {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/time.h"
 #include "cli/command.h"
 #include "cli/invocation.h"
 #include "cli/style.h"
@@ -42,6 +43,10 @@ private:
     std::vector<std::string> headers_;
     std::vector<std::vector<Cell>> rows_;
 };
+
+/// How long ago, short, as kubectl prints ages: `45s`, `3m20s`, `5h`, `12d`, `3y40d`. What lies ahead (a clock is wrong
+/// somewhere) is `0s`.
+std::string age_text(microseconds age);
 
 enum class Format : unsigned char { Table, Json, Yaml };
 

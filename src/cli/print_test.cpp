@@ -73,5 +73,15 @@ TEST(Print, TheFormatIsChosenByTheOption) {
     EXPECT_EQ(harness.run(root, {}).out, "name: \"1\"\ncount: 2\n");
 }
 
+TEST(Print, AgesAreShort) {
+    const std::pair<microseconds, const char*> rows[] = {
+        {seconds{-5}, "0s"},     {seconds{0}, "0s"},        {seconds{119}, "119s"},     {seconds{120}, "2m"},
+        {seconds{200}, "3m20s"}, {minutes{10}, "10m"},      {minutes{179}, "179m"},     {minutes{190}, "3h10m"},
+        {hours{8}, "8h"},        {hours{47}, "47h"},        {hours{48}, "2d"},          {hours{75}, "3d3h"},
+        {hours{24 * 12}, "12d"}, {hours{24 * 729}, "729d"}, {hours{24 * 770}, "2y40d"}, {hours{24 * 365 * 9}, "9y"},
+    };
+    for (const auto& [age, text] : rows) EXPECT_EQ(age_text(age), text);
+}
+
 }  // namespace
 }  // namespace rhizome::cli

@@ -75,5 +75,19 @@ TEST(Program, WithoutArgumentsShowsAnOverview) {
     EXPECT_EQ(harness.run(command_tree(), {"help"}).out, ran.out);
 }
 
+TEST(Console, ErrorsBreakBetweenWordsOnATerminalAndCarryNoEscapeSequences) {
+    testing::Harness harness;
+    const Error error{ErrorKind::Failed, "the file \x1b[2Jx is not there any more\nls a-very-long/name and-another"};
+    print_error(harness.console, error);
+    EXPECT_EQ(harness.err.str(),
+              "error: the file ?[2Jx is not there any more\nhint: ls a-very-long/name and-another\n");
+    harness.err.str({});
+    harness.console.err_width = 24;
+    print_error(harness.console, error);
+    print_warning(harness.console, "x");
+    EXPECT_EQ(harness.err.str(),
+              "error: the file ?[2Jx is\nnot there any more\nhint: ls a-very-long/name and-another\nwarning: x\n");
+}
+
 }  // namespace
 }  // namespace rhizome::cli

@@ -189,6 +189,20 @@ std::string did_you_mean(const std::vector<std::string>& words) {
     return fmt::format("did you mean {}?", join_or(quoted));
 }
 
+std::string shell_word(std::string_view word) {
+    constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+=:@%,";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string{word};
+    std::string quoted = "'";
+    for (const char letter : word) {
+        if (letter == '\'') {
+            quoted += "'\\''";
+        } else {
+            quoted += letter;
+        }
+    }
+    return quoted + "'";
+}
+
 std::string printable(std::string_view text) {
     std::string out;
     while (!text.empty()) {

@@ -39,6 +39,9 @@ std::string did_you_mean(const std::vector<std::string>& words);
 std::string join_or(const std::vector<std::string>& words);
 std::string join(std::span<const std::string> words, std::string_view between);
 
+/// The word as a shell reads it back: in quotes when it needs them.
+std::string shell_word(std::string_view word);
+
 /// Text that a stranger chose, made safe for a terminal: control characters (escape sequences above all) become `?`.
 std::string printable(std::string_view text);
 

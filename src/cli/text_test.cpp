@@ -72,5 +72,12 @@ TEST(Text, ControlCharactersDoNotReachTheTerminal) {
     EXPECT_EQ(printable("\u009b"), "?");
 }
 
+TEST(Text, ShellWordsAreQuotedWhenTheyMustBe) {
+    EXPECT_EQ(shell_word("/home/a-b/x.key.json"), "/home/a-b/x.key.json");
+    EXPECT_EQ(shell_word(""), "''");
+    EXPECT_EQ(shell_word("my keys"), "'my keys'");
+    EXPECT_EQ(shell_word("it's $HOME"), "'it'\\''s $HOME'");
+}
+
 }  // namespace
 }  // namespace rhizome::cli

@@ -29,10 +29,11 @@ Command command_tree() {
             "It speaks Kubernetes: every machine that joins is both control plane and worker, and kubectl talks to "
             "any of them.",
         .examples = {{"see what this host can do", "rhizome doctor"},
+                     {"make yourself a key", "rhizome key new alice"},
                      {"let the tab key complete commands in this bash", ". <(rhizome completion bash)"}},
         .options = {{.name = "version", .help = "print the version and stop"}},
-        .subcommands = {script_command(), doctor_command(), completion_command(), help_command(), man_command(),
-                        version_command()},
+        .subcommands = {script_command(), doctor_command(), key_command(), completion_command(), help_command(),
+                        man_command(), version_command()},
         .variables = {{"NO_COLOR", "when set to anything, no colours"}},
         .run = run_root,
         .global_options = global_options(),

@@ -162,12 +162,13 @@ void Sha256Midstate::finish_nonces(ByteView tail, std::uint64_t first, std::span
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kTagNames{
+constexpr std::array<std::string_view, 4> kTagNames{
     "rhizome/seal",        // Seal
     "rhizome/keyfile",     // KeyFile
     "rhizome/possession",  // Possession
+    "rhizome/message",     // Message
 };
-static_assert(kTagNames.size() == static_cast<std::size_t>(HashTag::Possession) + 1, "a name for every tag");
+static_assert(kTagNames.size() == static_cast<std::size_t>(HashTag::Message) + 1, "a name for every tag");
 
 }  // namespace
 

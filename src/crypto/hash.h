@@ -85,7 +85,8 @@ private:
 enum class HashTag : unsigned char {
     Seal,        ///< "rhizome/seal": binds a sealed secret to its recipients and context
     KeyFile,     ///< "rhizome/keyfile": check value of a key file
-    Possession,  ///< "rhizome/possession": a node shows that it holds the keys it publishes
+    Possession,  ///< "rhizome/possession": what a key signs to show that its owner has it
+    Message,     ///< "rhizome/message": files and texts that a person signs; never a transaction
 };
 std::string_view name(HashTag tag);
 

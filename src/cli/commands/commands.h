@@ -9,11 +9,13 @@ namespace rhizome::cli {
 /// Headings of the overview.
 inline constexpr std::string_view kGroupChain = "The chain";
 inline constexpr std::string_view kGroupHost = "This host";
+inline constexpr std::string_view kGroupYou = "You";
 inline constexpr std::string_view kGroupProgram = "This program";
 
 Command completion_command();
 Command doctor_command();
 Command help_command();
+Command key_command();
 Command man_command();
 Command script_command();
 Command version_command();
