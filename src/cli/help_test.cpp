@@ -31,12 +31,16 @@ TEST(Help, OurOwnPagesAreAsReviewed) {
     const auto root = command_tree();
     test::expect_golden("cli/help-overview.txt", render_overview(root, {}));
     test::expect_golden("cli/help-rhizome.txt", render_help({&root}, {}));
-    for (const auto* name : {"doctor", "completion", "key", "version"}) {
+    for (const auto* name : {"doctor", "completion", "version"}) {
         test::expect_golden(fmt::format("cli/help-{}.txt", name), render_help({&root, root.find(name)}, {}));
     }
-    const auto* key = root.find("key");
-    for (const auto& verb : key->subcommands) {
-        test::expect_golden(fmt::format("cli/help-key-{}.txt", verb.name), render_help({&root, key, &verb}, {}));
+    for (const auto* group : {"key", "tx"}) {
+        const auto* command = root.find(group);
+        test::expect_golden(fmt::format("cli/help-{}.txt", group), render_help({&root, command}, {}));
+        for (const auto& verb : command->subcommands) {
+            test::expect_golden(fmt::format("cli/help-{}-{}.txt", group, verb.name),
+                                render_help({&root, command, &verb}, {}));
+        }
     }
 }
 
