@@ -31,7 +31,7 @@ TEST(Help, OurOwnPagesAreAsReviewed) {
     const auto root = command_tree();
     test::expect_golden("cli/help-overview.txt", render_overview(root, {}));
     test::expect_golden("cli/help-rhizome.txt", render_help({&root}, {}));
-    for (const auto* name : {"doctor", "completion", "version"}) {
+    for (const auto* name : {"doctor", "completion", "key", "version"}) {
         test::expect_golden(fmt::format("cli/help-{}.txt", name), render_help({&root, root.find(name)}, {}));
     }
     for (const auto* group : {"key", "tx"}) {
@@ -48,7 +48,8 @@ void expect_narrow(CommandPath& path, unsigned width) {
     std::istringstream lines{render_help(path, {.program = "kubectl rhizome", .width = width})};
     for (std::string line, before; std::getline(lines, line); before = line) {
         // What is typed stays in one piece, whatever its length.
-        const bool typed = line.starts_with("  kubectl rhizome") || before.starts_with("  # ") || line.find("(kubectl") != std::string::npos;
+        const bool typed = line.starts_with("  kubectl rhizome") || before.starts_with("  # ") ||
+                           line.find("(kubectl") != std::string::npos;
         if (!typed) {
             EXPECT_LE(display_width(line), width) << line;
         }

@@ -26,13 +26,13 @@ Command command_tree() {
         .name = "rhizome",
         .summary = "Rhizome, a cluster operating system without a master",
         .details =
-            "It speaks Kubernetes: every machine that joins is both control plane and worker, and kubectl talks to "
-            "any of them.",
+            "This build has the tools below. The daemon, and with it the Kubernetes API on every machine, is still to "
+            "come.",
         .examples = {{"see what this host can do", "rhizome doctor"},
                      {"make yourself a key", "rhizome key new alice"},
                      {"let the tab key complete commands in this bash", ". <(rhizome completion bash)"}},
         .options = {{.name = "version", .help = "print the version and stop"}},
-        .subcommands = {tx_command(), script_command(), doctor_command(), key_command(), completion_command(),
+        .subcommands = {key_command(), tx_command(), script_command(), doctor_command(), completion_command(),
                         help_command(), man_command(), version_command()},
         .variables = {{"NO_COLOR", "when set to anything, no colours"}},
         .run = run_root,

@@ -22,21 +22,15 @@ namespace rhizome::crypto {
 class Leaves {
 public:
     template <class Tag>
-    Leaves(std::span<const Id<Tag, 32>> ids)
-        : data_(ids.data()), count_(ids.size()), kind_(Kind::Ids) {
+    Leaves(std::span<const Id<Tag, 32>> ids) : data_(ids.data()), count_(ids.size()), kind_(Kind::Ids) {
         static_assert(sizeof(Id<Tag, 32>) == 32 && std::is_trivially_copyable_v<Id<Tag, 32>>);
     }
     template <class Tag>
-    Leaves(const std::vector<Id<Tag, 32>>& ids)
-        : Leaves(std::span<const Id<Tag, 32>>{ids}) {}
-    Leaves(std::span<const ByteView> leaves)
-        : data_(leaves.data()), count_(leaves.size()), kind_(Kind::Views) {}
-    Leaves(const std::vector<ByteView>& leaves)
-        : Leaves(std::span<const ByteView>{leaves}) {}
-    Leaves(std::span<const Bytes> leaves)
-        : data_(leaves.data()), count_(leaves.size()), kind_(Kind::Owned) {}
-    Leaves(const std::vector<Bytes>& leaves)
-        : Leaves(std::span<const Bytes>{leaves}) {}
+    Leaves(const std::vector<Id<Tag, 32>>& ids) : Leaves(std::span<const Id<Tag, 32>>{ids}) {}
+    Leaves(std::span<const ByteView> leaves) : data_(leaves.data()), count_(leaves.size()), kind_(Kind::Views) {}
+    Leaves(const std::vector<ByteView>& leaves) : Leaves(std::span<const ByteView>{leaves}) {}
+    Leaves(std::span<const Bytes> leaves) : data_(leaves.data()), count_(leaves.size()), kind_(Kind::Owned) {}
+    Leaves(const std::vector<Bytes>& leaves) : Leaves(std::span<const Bytes>{leaves}) {}
 
     [[nodiscard]] std::size_t count() const { return count_; }
     /// The hashes of all leaves, in order.

@@ -78,8 +78,8 @@ void verify_scripts(const CheckedTx& tx, const LedgerState& state, const Place& 
     };
     for (std::size_t i = 0; i < tx.tx.inputs.size(); ++i) {
         const Outpoint& outpoint = tx.tx.inputs[i].previous;
-        // The role decides what is signed. An output that some document here lies below is taken as authority, another as a
-        // version; where that guess is wrong, `execute` asks again.
+        // The role decides what is signed. An output that some document here lies below is taken as authority, another
+        // as a version; where that guess is wrong, `execute` asks again.
         const state::Entry* authority = nullptr;
         for (const NamedOutput& output : tx.outputs) {
             if (output.wish == Wish::Nothing) continue;
@@ -130,10 +130,13 @@ crypto::Hash256 merkle_root_of_txs(std::span<const SharedTx> txs) {
 }  // namespace
 
 Place place_of(const LedgerState& parent, const NextBlock& next) {
-    return {.chain = chain_of(parent, next), .height = next.height, .time = next.time, .parameters = &parent.parameters()};
+    return {
+        .chain = chain_of(parent, next), .height = next.height, .time = next.time, .parameters = &parent.parameters()};
 }
 
-LedgerState::LedgerState(state::StateView view) : view_(std::move(view)), index_(OutpointIndex::of(view_)) { read_view(); }
+LedgerState::LedgerState(state::StateView view) : view_(std::move(view)), index_(OutpointIndex::of(view_)) {
+    read_view();
+}
 
 void LedgerState::read_view() {
     parameters_ = {};
@@ -200,9 +203,12 @@ Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next
 }
 
 Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_header, const Block& block,
-                              const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache, Parallel& parallel) {
+                              const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
+                              Parallel& parallel) {
     const Header& header = block.header;
-    const NextBlock next{.parent = hash_of(parent_header), .height = header.height, .time = header.time,
+    const NextBlock next{.parent = hash_of(parent_header),
+                         .height = header.height,
+                         .time = header.time,
                          .parent_time = parent_header.time};
     if (header.previous != next.parent) return reject(RejectCode::MissingInput, "the block is not the parent's child");
     if (header.height != parent_header.height + 1 || header.time <= parent_header.time)
@@ -210,8 +216,10 @@ Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_he
     if (header.consensus != parent.parameters().consensus)
         return reject(RejectCode::BadSeal, "the block is of another consensus than the chain");
     if (encoded_size(block) > parent.parameters().block_bytes + 8)
-        return reject(RejectCode::TooLarge, fmt::format("the block is larger than {} bytes", parent.parameters().block_bytes));
-    if (header.seal_root != seal_root_of(block.seal)) return reject(RejectCode::BadSeal, "the seal is not the header's");
+        return reject(RejectCode::TooLarge,
+                      fmt::format("the block is larger than {} bytes", parent.parameters().block_bytes));
+    if (header.seal_root != seal_root_of(block.seal))
+        return reject(RejectCode::BadSeal, "the seal is not the header's");
 
     TRY(const auto txs, check_all(block.txs, parallel));
     if (header.merkle_root != merkle_root_of_txs(txs))
@@ -229,7 +237,8 @@ Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_he
 
 namespace {
 
-/// The state after a genesis transaction. The chain id is not in it: the id is the hash of a header with this state's root.
+/// The state after a genesis transaction. The chain id is not in it: the id is the hash of a header with this state's
+/// root.
 Result<state::Commit, Reject> execute_genesis(const SharedTx& tx, Time time, const ConsensusPart& consensus) {
     if (!is_genesis(tx->tx) || tx->outputs.size() != 1 || tx->outputs[0].wish != Wish::Store ||
         tx->outputs[0].resource.scope != Scope::Cluster)
@@ -250,7 +259,8 @@ Result<state::Commit, Reject> execute_genesis(const SharedTx& tx, Time time, con
 
 Result<GenesisBlock, Reject> make_genesis(std::string cluster, Bytes lock, Time time, const ConsensusPart& consensus,
                                           const Seal& seal) {
-    Tx tx{.inputs = {{.previous = {{}, kGenesisIndex}}}, .outputs = {{.value = std::move(cluster), .locking = std::move(lock)}}};
+    Tx tx{.inputs = {{.previous = {{}, kGenesisIndex}}},
+          .outputs = {{.value = std::move(cluster), .locking = std::move(lock)}}};
     TRY(const auto checked, check_tx(tx, true));
     GenesisBlock genesis;
     TRY(genesis.commit, execute_genesis(checked, time, consensus));
@@ -269,7 +279,8 @@ Result<state::Commit, Reject> apply_genesis(const Block& block, const ConsensusP
     const Header& header = block.header;
     if (!header.previous.is_zero() || header.height != Height{0} || block.txs.size() != 1)
         return reject(RejectCode::BadEncoding, "a genesis block has height 0, no parent and one transaction");
-    if (header.seal_root != seal_root_of(block.seal)) return reject(RejectCode::BadSeal, "the seal is not the header's");
+    if (header.seal_root != seal_root_of(block.seal))
+        return reject(RejectCode::BadSeal, "the seal is not the header's");
     TRY(const auto tx, check_tx(block.txs[0], true));
     if (header.merkle_root != merkle_root_of_txs(std::span{&tx, 1}))
         return reject(RejectCode::BadMerkle, "the transaction is not that of the header");

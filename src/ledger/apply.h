@@ -43,11 +43,11 @@ private:
     ChainId chain_{};
 };
 
-/// What consensus adds to a block's effect: it has judged the seal, the ledger only writes down what follows. Both are part of
-/// the state root.
+/// What consensus adds to a block's effect: it has judged the seal, the ledger only writes down what follows. Both are
+/// part of the state root.
 struct ConsensusPart {
-    std::vector<MemberKey> heard{};                             ///< proposer and attesters: their leases are renewed
-    std::vector<std::pair<state::Path, Bytes>> records{};       ///< voters, seed, standing …: empty bytes erase
+    std::vector<MemberKey> heard{};                        ///< proposer and attesters: their leases are renewed
+    std::vector<std::pair<state::Path, Bytes>> records{};  ///< voters, seed, standing …: empty bytes erase
 };
 
 /// Where the next block would stand.
@@ -66,16 +66,17 @@ struct Applied {
 /// Where the transactions of `next` are judged. Borrows `parent`.
 Place place_of(const LedgerState& parent, const NextBlock& next);
 
-/// Applies checked transactions in the order given, then consensus' part, leases, replay ids and history. Says nothing about
-/// order, Merkle or state root; the block factory and `apply` do.
+/// Applies checked transactions in the order given, then consensus' part, leases, replay ids and history. Says nothing
+/// about order, Merkle or state root; the block factory and `apply` do.
 Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next, std::span<const SharedTx> txs,
                                 const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
                                 Parallel& parallel);
 
-/// The state after `block` on `parent`, or the first rule it breaks: sizes, Merkle root, every transaction, canonical order,
-/// state root. The seal is consensus' business.
+/// The state after `block` on `parent`, or the first rule it breaks: sizes, Merkle root, every transaction, canonical
+/// order, state root. The seal is consensus' business.
 Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_header, const Block& block,
-                              const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache, Parallel& parallel);
+                              const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
+                              Parallel& parallel);
 
 /// The one block without a parent: one transaction that names no input and writes the Cluster.
 struct GenesisBlock {
@@ -88,8 +89,8 @@ Result<GenesisBlock, Reject> make_genesis(std::string cluster, Bytes lock, Time 
 /// Checks and applies one from elsewhere.
 Result<state::Commit, Reject> apply_genesis(const Block& block, const ConsensusPart& consensus);
 
-/// Verifies the signatures of `txs` over all cores and remembers the good ones, so that `execute` finds them. Scripts whose
-/// locks are not in `state` yet are left to `execute`.
+/// Verifies the signatures of `txs` over all cores and remembers the good ones, so that `execute` finds them. Scripts
+/// whose locks are not in `state` yet are left to `execute`.
 void verify_ahead(const LedgerState& state, const NextBlock& next, std::span<const SharedTx> txs, SignatureCache& cache,
                   Parallel& parallel);
 

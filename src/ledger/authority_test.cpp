@@ -35,16 +35,18 @@ const KindRow kKinds[] = {
     {"v1", "Secret", "web", "/namespaces/web/core/Secret/x", "/namespaces/web"},
     {"v1", "ServiceAccount", "web", "/namespaces/web/core/ServiceAccount/x", "/namespaces/web"},
     {"networking.k8s.io/v1", "Ingress", "web", "/namespaces/web/networking.k8s.io/Ingress/x", "/namespaces/web"},
-    {"networking.k8s.io/v1", "NetworkPolicy", "web", "/namespaces/web/networking.k8s.io/NetworkPolicy/x", "/namespaces/web"},
+    {"networking.k8s.io/v1", "NetworkPolicy", "web", "/namespaces/web/networking.k8s.io/NetworkPolicy/x",
+     "/namespaces/web"},
     {"v1", "ConfigMap", "web", "/namespaces/web/core/ConfigMap/x", "/namespaces/web"},
     {"example.com/v1", "Widget", "web", "/namespaces/web/example.com/Widget/x", "/namespaces/web"},
     {"example.com/v1", "Planet", "", "/global/example.com/Planet/x", "/"},
 };
 
 std::string definition(std::string_view kind, std::string_view plural, std::string_view scope) {
-    return fmt::format(R"({{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"{}.example.com"}},)"
-                       R"("spec":{{"group":"example.com","names":{{"kind":"{}","plural":"{}"}},"scope":"{}"}}}})",
-                       plural, kind, plural, scope);
+    return fmt::format(
+        R"({{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{{"name":"{}.example.com"}},)"
+        R"("spec":{{"group":"example.com","names":{{"kind":"{}","plural":"{}"}},"scope":"{}"}}}})",
+        plural, kind, plural, scope);
 }
 
 /// A cluster of `creator` with the namespace `web` of `nadia` and two custom kinds.
@@ -62,7 +64,9 @@ TEST(Authority, EveryKindIsCreatedChangedAndDeletedByItsOwnLockAndByItsParents) 
     for (const KindRow& row : kKinds) {
         SCOPED_TRACE(row.kind);
         TestChain chain = chain_with_namespace();
-        const auto text = [&](std::string_view note) { return document(row.api_version, row.kind, row.name_space, "x", note); };
+        const auto text = [&](std::string_view note) {
+            return document(row.api_version, row.kind, row.name_space, "x", note);
+        };
         const std::string owner = parent_owner(row);
 
         // A stranger may not create it; its parent's owner may, and gives it to olga.
@@ -99,9 +103,9 @@ TEST(Authority, EveryKindIsCreatedChangedAndDeletedByItsOwnLockAndByItsParents) 
 
         // Again, and deleted by name, whatever its version.
         chain.mine_all({chain.create(row.parent, owner, text("e"), lock_of("olga"))});
-        const std::string by_name = fmt::format(R"({{"apiVersion":"{}","kind":"{}","metadata":{{{}"name":"x"}},"deleted":true}})",
-                                                row.api_version, row.kind,
-                                                *row.name_space == '\0' ? "" : R"("namespace":"web",)");
+        const std::string by_name =
+            fmt::format(R"({{"apiVersion":"{}","kind":"{}","metadata":{{{}"name":"x"}},"deleted":true}})",
+                        row.api_version, row.kind, *row.name_space == '\0' ? "" : R"("namespace":"web",)");
         EXPECT_EQ(chain.verdict(chain.create(row.parent, "stranger", by_name)), "NotAuthorised");
         chain.mine_all({chain.create(row.parent, owner, by_name)});
         EXPECT_EQ(chain.get(row.path), nullptr);
@@ -120,7 +124,9 @@ TEST(Authority, TheClusterIsChangedByItsLockAndNeverDeleted) {
     Draft deletion;
     chain.version(deletion, "/", "creator");
     EXPECT_EQ(chain.verdict(chain.sign(deletion)), "UnusedInput");
-    EXPECT_EQ(chain.verdict(chain.create("/", "creator", R"({"apiVersion":"rhizome.dev/v1","kind":"Cluster","metadata":{"name":"demo"},"deleted":true})")),
+    EXPECT_EQ(chain.verdict(chain.create(
+                  "/", "creator",
+                  R"({"apiVersion":"rhizome.dev/v1","kind":"Cluster","metadata":{"name":"demo"},"deleted":true})")),
               "NotAuthorised");
 }
 
@@ -128,7 +134,8 @@ TEST(Authority, DeletingANamespaceDeletesAllThatIsInIt) {
     TestChain chain = chain_with_namespace();
     std::vector<SharedTx> pods;
     for (int i = 0; i < 50; ++i)
-        pods.push_back(chain.create("/namespaces/web", "nadia", document("v1", "Pod", "web", fmt::format("p{}", i)), lock_of("olga")));
+        pods.push_back(chain.create("/namespaces/web", "nadia", document("v1", "Pod", "web", fmt::format("p{}", i)),
+                                    lock_of("olga")));
     chain.mine_all(pods);
     Draft deletion;
     chain.version(deletion, "/namespaces/web", "nadia");
@@ -142,10 +149,13 @@ TEST(Authority, DeletingANamespaceDeletesAllThatIsInIt) {
 
 TEST(Authority, RelabellingANamespaceDisturbsNothingUnderItAndANewLockRevokesAll) {
     TestChain chain = chain_with_namespace();
-    const SharedTx pending = chain.create("/namespaces/web", "nadia", document("v1", "Pod", "web", "a"), lock_of("olga"));
-    chain.mine_all({chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web", "relabelled"), lock_of("nadia"))});
+    const SharedTx pending =
+        chain.create("/namespaces/web", "nadia", document("v1", "Pod", "web", "a"), lock_of("olga"));
+    chain.mine_all({chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web", "relabelled"),
+                                 lock_of("nadia"))});
     EXPECT_EQ(chain.verdict(pending), "OK");
-    chain.mine_all({chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web"), lock_of("new owner"))});
+    chain.mine_all(
+        {chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web"), lock_of("new owner"))});
     EXPECT_EQ(chain.verdict(pending), "MissingInput");
 }
 
@@ -172,10 +182,13 @@ TEST(Authority, AnEmptyLockLeavesAuthorityToAncestors) {
 
 TEST(Authority, MultisigNeedsItsSigners) {
     TestChain chain;
-    chain.mine_all({chain.create("/", "creator", document("v1", "Namespace", "", "team"), test::lock_of_any(2, {"a", "b", "c"}))});
+    chain.mine_all(
+        {chain.create("/", "creator", document("v1", "Namespace", "", "team"), test::lock_of_any(2, {"a", "b", "c"}))});
     EXPECT_EQ(chain.verdict(chain.create("/namespaces/team", "a,c", document("v1", "Pod", "team", "x"))), "OK");
-    EXPECT_EQ(chain.verdict(chain.create("/namespaces/team", "c,a", document("v1", "Pod", "team", "x"))), "NotAuthorised");
-    EXPECT_EQ(chain.verdict(chain.create("/namespaces/team", "a,stranger", document("v1", "Pod", "team", "x"))), "NotAuthorised");
+    EXPECT_EQ(chain.verdict(chain.create("/namespaces/team", "c,a", document("v1", "Pod", "team", "x"))),
+              "NotAuthorised");
+    EXPECT_EQ(chain.verdict(chain.create("/namespaces/team", "a,stranger", document("v1", "Pod", "team", "x"))),
+              "NotAuthorised");
 }
 
 TEST(Authority, AnInputMayServeAsVersionAndAuthorityAtOnce) {
@@ -191,12 +204,14 @@ TEST(Authority, AnInputMayServeAsVersionAndAuthorityAtOnce) {
 TEST(Authority, BornLatestAndLockAreKeptApart) {
     TestChain chain = chain_with_namespace();
     const auto created = chain.get("/namespaces/web")->origin();
-    chain.mine_all({chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web", "b"), lock_of("nadia"))});
+    chain.mine_all(
+        {chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web", "b"), lock_of("nadia"))});
     const auto edited = chain.get("/namespaces/web")->origin();
     EXPECT_EQ(edited.born, created.born);
     EXPECT_EQ(edited.lock, created.lock);
     EXPECT_NE(edited.latest, created.latest);
-    chain.mine_all({chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web", "b"), lock_of("other"))});
+    chain.mine_all(
+        {chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web", "b"), lock_of("other"))});
     const auto locked = chain.get("/namespaces/web")->origin();
     EXPECT_EQ(locked.born, created.born);
     EXPECT_EQ(locked.lock, locked.latest);

@@ -25,9 +25,9 @@ std::vector<SharedTx> take_what_fits(std::span<const SharedTx> candidates, std::
     return taken;
 }
 
-/// What of `candidates` is valid together. Each round decides all that are left on the state so far, then does those that
-/// passed in their canonical order: so a lock is used before it is changed and a pod changed before its namespace goes,
-/// whatever order they came in. Rounds go on while they bring something, because children wait for their parents.
+/// What of `candidates` is valid together. Each round decides all that are left on the state so far, then does those
+/// that passed in their canonical order: so a lock is used before it is changed and a pod changed before its namespace
+/// goes, whatever order they came in. Rounds go on while they bring something, because children wait for their parents.
 std::vector<Effects> select(const LedgerState& parent, const Place& place, std::vector<SharedTx> candidates,
                             const Rules& rules, SignatureCache& cache) {
     WorkingState state{parent.view(), parent.index()};
@@ -74,8 +74,8 @@ Block BlockDraft::to_block(const Seal& seal) const {
 }
 
 BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::span<const SharedTx> candidates,
-                       const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules, SignatureCache& cache,
-                       Parallel& parallel) {
+                       const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules,
+                       SignatureCache& cache, Parallel& parallel) {
     const Place place = place_of(parent, next);
     const std::size_t frame = kFrameBytes + seal_bytes;
     const std::size_t room = parent.parameters().block_bytes > frame ? parent.parameters().block_bytes - frame : 0;
@@ -97,8 +97,8 @@ BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::sp
             selected = std::move(applied->effects);
             continue;
         }
-        // Valid one after the other but not in the canonical order (a report signed with a key that the same block replaces):
-        // take out what failed and try again.
+        // Valid one after the other but not in the canonical order (a report signed with a key that the same block
+        // replaces): take out what failed and try again.
         const std::size_t failed = applied.error().transaction.value_or(0);
         ensure(failed < draft.txs.size(), "a failed transaction is one of the block's");
         const TxId id = draft.txs[failed]->id;

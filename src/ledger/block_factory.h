@@ -18,10 +18,11 @@ struct BlockDraft {
     [[nodiscard]] Block to_block(const Seal& seal) const;
 };
 
-/// Picks from `candidates`, in their order, what fits together and under the parent's limits (leaving `seal_bytes` for the
-/// seal), and puts it into the canonical order. What is not valid just now is left out, never an error: the pool keeps it.
+/// Picks from `candidates`, in their order, what fits together and under the parent's limits (leaving `seal_bytes` for
+/// the seal), and puts it into the canonical order. What is not valid just now is left out, never an error: the pool
+/// keeps it.
 BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::span<const SharedTx> candidates,
-                       const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules, SignatureCache& cache,
-                       Parallel& parallel);
+                       const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules,
+                       SignatureCache& cache, Parallel& parallel);
 
 }  // namespace rhizome::ledger

@@ -12,8 +12,8 @@
 #include "ledger/resource.h"
 #include "state/path.h"
 
-/// What the ledger keeps under `/chain/`: all that validity reads besides documents. Whoever has the tree under a header's
-/// root and the blocks after it decides like one with the whole chain.
+/// What the ledger keeps under `/chain/`: all that validity reads besides documents. Whoever has the tree under a
+/// header's root and the blocks after it decides like one with the whole chain.
 ///
 ///     /chain/id                         the chain id: the genesis block's hash
 ///     /chain/parameters                 the Cluster's spec in force, canonical JSON
@@ -56,8 +56,8 @@ struct Definition {
 Bytes encode(const Definition& definition);
 Definition decode_definition(ByteView bytes);
 
-/// Merkle mountain range over the hashes of all blocks before this one: appending costs O(log n) and the peaks are all that
-/// is kept, so a header can commit to the whole history. A peak of 2^k blocks stands for bit k of the count.
+/// Merkle mountain range over the hashes of all blocks before this one: appending costs O(log n) and the peaks are all
+/// that is kept, so a header can commit to the whole history. A peak of 2^k blocks stands for bit k of the count.
 struct History {
     std::uint64_t count = 0;
     std::vector<crypto::Hash256> peaks{};  ///< largest first, one for each set bit of `count`

@@ -80,7 +80,8 @@ Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis) {
     for (std::size_t i = 0; i < tx.outputs.size(); ++i) {
         const Output& output = tx.outputs[i];
         if (output.locking.size() > kScriptBytesMax)
-            return reject(RejectCode::TooLarge, fmt::format("the locking script of output {} is longer than 10,000 bytes", i));
+            return reject(RejectCode::TooLarge,
+                          fmt::format("the locking script of output {} is longer than 10,000 bytes", i));
         auto named = name_output(output.value);
         if (!named) {
             named.error().why.insert(0, fmt::format("output {}: ", i));

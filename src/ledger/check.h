@@ -10,8 +10,9 @@
 
 namespace rhizome::ledger {
 
-/// A transaction with all that can be known of it without a chain: its ids, what each output names, and the parts of the
-/// signature digest that its inputs share. Made once, then passed around by pointer: pool, blocks and caches hold the same one.
+/// A transaction with all that can be known of it without a chain: its ids, what each output names, and the parts of
+/// the signature digest that its inputs share. Made once, then passed around by pointer: pool, blocks and caches hold
+/// the same one.
 struct CheckedTx {
     Tx tx{};
     TxId id{};

@@ -7,8 +7,8 @@
 #include "ledger/reject.h"
 #include "ledger/tx.h"
 
-/// Bytes of transactions and blocks: docs/spec/chain.md sections 1 and 4. One encoding for each value; decoding checks form
-/// and limits only.
+/// Bytes of transactions and blocks: docs/spec/chain.md sections 1 and 4. One encoding for each value; decoding checks
+/// form and limits only.
 namespace rhizome::ledger {
 
 void encode_to(Writer& out, const Tx& tx);

@@ -39,7 +39,8 @@ struct Scene {
               .outputs = {{.value = std::move(document), .locking = lock}},
               .expiry = static_cast<std::uint32_t>(tip.time.unix_seconds() + 3600)};
         const auto bare = *check_tx(tx);
-        Bytes signature = crypto::sign(key, signature_digest(*bare, chain, 0, lock, SpentValue::of_authority())).to_der();
+        Bytes signature =
+            crypto::sign(key, signature_digest(*bare, chain, 0, lock, SpentValue::of_authority())).to_der();
         signature.push_back(kHashTypeAll);
         script::ScriptBuilder unlocking;
         unlocking.data(signature).data(key.public_key().bytes());
@@ -48,7 +49,10 @@ struct Scene {
     }
 
     NextBlock next() const {
-        return {.parent = hash_of(tip), .height = tip.height + 1, .time = tip.time + milliseconds{20}, .parent_time = tip.time};
+        return {.parent = hash_of(tip),
+                .height = tip.height + 1,
+                .time = tip.time + milliseconds{20},
+                .parent_time = tip.time};
     }
 
     Scene() {
@@ -114,7 +118,8 @@ void raw_verifies(std::uint64_t times) {
                 secp256k1_ecdsa_signature signature;
                 const auto& job = jobs[i];
                 int good = secp256k1_ec_pubkey_parse(secp256k1_context_static, &key, job.key.data(), job.key.size());
-                good &= secp256k1_ecdsa_signature_parse_der(secp256k1_context_static, &signature, job.der.data(), job.der.size());
+                good &= secp256k1_ecdsa_signature_parse_der(secp256k1_context_static, &signature, job.der.data(),
+                                                            job.der.size());
                 good &= secp256k1_ecdsa_verify(secp256k1_context_static, &signature, job.digest.view().data(), &key);
                 bench::keep(good);
             }

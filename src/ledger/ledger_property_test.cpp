@@ -35,7 +35,8 @@ Tx random_tx(Random& random) {
         tx.inputs.push_back(std::move(input));
     }
     for (std::uint64_t i = 0, n = random.below(4); i < n; ++i)
-        tx.outputs.push_back({.value = std::string{as_text(random_bytes(random, 200))}, .locking = random_bytes(random, 60)});
+        tx.outputs.push_back(
+            {.value = std::string{as_text(random_bytes(random, 200))}, .locking = random_bytes(random, 60)});
     tx.lock_time = static_cast<std::uint32_t>(random.next());
     tx.expiry = static_cast<std::uint32_t>(random.next());
     return tx;
@@ -103,14 +104,17 @@ Scene random_scene(Random& random) {
     TestChain& chain = scene.chain;
     std::vector<SharedTx> setting;
     for (int n = 0; n < 3; ++n)
-        setting.push_back(chain.create("/", "creator", document("v1", "Namespace", "", fmt::format("ns{}", n)), lock_of("nadia")));
+        setting.push_back(
+            chain.create("/", "creator", document("v1", "Namespace", "", fmt::format("ns{}", n)), lock_of("nadia")));
     chain.mine_all(setting);
     setting.clear();
     for (int i = 0; i < 8; ++i)
         setting.push_back(chain.create(fmt::format("/namespaces/ns{}", i % 3), "nadia",
-                                       document("v1", "Pod", fmt::format("ns{}", i % 3), fmt::format("old{}", i)), lock_of("olga")));
+                                       document("v1", "Pod", fmt::format("ns{}", i % 3), fmt::format("old{}", i)),
+                                       lock_of("olga")));
     chain.mine_all(setting);
-    // No two of these change one thing, but they are not independent: uses and changes of one lock, deletions above changes.
+    // No two of these change one thing, but they are not independent: uses and changes of one lock, deletions above
+    // changes.
     std::vector<int> old(8);
     for (int i = 0; i < 8; ++i) old[static_cast<std::size_t>(i)] = i;
     random.shuffle(old);
@@ -118,7 +122,9 @@ Scene random_scene(Random& random) {
         const int which = old[static_cast<std::size_t>(i)];
         const std::string path = fmt::format("/namespaces/ns{}/core/Pod/old{}", which % 3, which);
         if (random.chance(1, 2)) {
-            scene.txs.push_back(chain.update(path, "olga", document("v1", "Pod", fmt::format("ns{}", which % 3), fmt::format("old{}", which), "new"), lock_of("olga")));
+            scene.txs.push_back(chain.update(
+                path, "olga", document("v1", "Pod", fmt::format("ns{}", which % 3), fmt::format("old{}", which), "new"),
+                lock_of("olga")));
         } else {
             Draft deletion;
             chain.version(deletion, path, "olga");
@@ -127,8 +133,9 @@ Scene random_scene(Random& random) {
     }
     for (std::uint64_t i = 0, n = 1 + random.below(8); i < n; ++i) {
         const auto where = random.below(3);
-        scene.txs.push_back(chain.create(fmt::format("/namespaces/ns{}", where), "nadia",
-                                         document("v1", "ConfigMap", fmt::format("ns{}", where), fmt::format("new{}", i)), lock_of("olga")));
+        scene.txs.push_back(chain.create(
+            fmt::format("/namespaces/ns{}", where), "nadia",
+            document("v1", "ConfigMap", fmt::format("ns{}", where), fmt::format("new{}", i)), lock_of("olga")));
     }
     const auto touched = random.below(3);
     if (random.chance(1, 2)) {
@@ -160,7 +167,8 @@ RC_GTEST_PROP(LedgerProperty, IndependentTransactionsGiveOneRootInAnyOrder, (std
     TestChain chain;
     std::vector<SharedTx> txs;
     for (int i = 0; i < 6; ++i)
-        txs.push_back(chain.create("/", "creator", document("v1", "Namespace", "", fmt::format("n{}", i)), lock_of("nadia")));
+        txs.push_back(
+            chain.create("/", "creator", document("v1", "Namespace", "", fmt::format("n{}", i)), lock_of("nadia")));
     const auto root = [&] {
         const auto applied = execute(chain.state(), chain.next(), txs, {}, chain.rules, chain.cache, chain.parallel);
         RC_ASSERT(applied.has_value());
@@ -185,8 +193,9 @@ RC_GTEST_PROP(LedgerProperty, ApplyingThenUndoingRestoresTheRootAndTheIndex, (st
     RC_ASSERT(state.view().root() == root);
     RC_ASSERT(state.index().size() == size);
     // And forth again.
-    const auto again = apply(state, scene.chain.blocks()[scene.chain.blocks().size() - 2].header, scene.chain.blocks().back(), {},
-                             scene.chain.rules, scene.chain.cache, scene.chain.parallel);
+    const auto again =
+        apply(state, scene.chain.blocks()[scene.chain.blocks().size() - 2].header, scene.chain.blocks().back(), {},
+              scene.chain.rules, scene.chain.cache, scene.chain.parallel);
     RC_ASSERT(again.has_value());
 }
 
@@ -204,7 +213,8 @@ RC_GTEST_PROP(LedgerProperty, ATreeAndTheBlocksAfterItDecideLikeTheWholeChain, (
     LedgerState state{std::move(builder).finish()};
     for (std::size_t i = start + 1; i < scene.chain.blocks().size(); ++i) {
         SignatureCache cache;
-        const auto applied = apply(state, scene.chain.blocks()[i - 1].header, scene.chain.blocks()[i], {}, scene.chain.rules, cache, scene.chain.parallel);
+        const auto applied = apply(state, scene.chain.blocks()[i - 1].header, scene.chain.blocks()[i], {},
+                                   scene.chain.rules, cache, scene.chain.parallel);
         RC_ASSERT(applied.has_value());
         state.advance(applied->commit);
     }

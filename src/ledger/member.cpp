@@ -12,14 +12,17 @@ namespace {
 
 constexpr std::size_t kPossessionBytes = 64 + 64 + 80;
 
-Fail<Reject> bad(std::string_view what) {
-    return reject(RejectCode::BadEncoding, fmt::format("the Node's {}", what));
-}
+Fail<Reject> bad(std::string_view what) { return reject(RejectCode::BadEncoding, fmt::format("the Node's {}", what)); }
 
 /// What the three secrets sign. The WireGuard key cannot sign; the others vouch for it.
 crypto::Hash256 statement(const Member& member, const ChainId& chain) {
     Writer out;
-    out.id(chain).short_blob(as_bytes(member.node)).raw(member.chain).raw(member.transport).raw(member.vrf).raw(member.wireguard);
+    out.id(chain)
+        .short_blob(as_bytes(member.node))
+        .raw(member.chain)
+        .raw(member.transport)
+        .raw(member.vrf)
+        .raw(member.wireguard);
     return crypto::tagged_hash(crypto::HashTag::Possession, out.view());
 }
 
@@ -40,7 +43,8 @@ Result<void, Reject> check_possession(const Member& member, ByteView proof, cons
     const crypto::Hash256 digest = statement(member, chain);
     const auto signature = crypto::Signature::from_compact(proof.first(64));
     if (!signature || !crypto::verify(*key, digest, *signature)) return bad("proof does not show its chain key");
-    if (!crypto::verify(*transport, digest.view(), proof.subspan(64, 64))) return bad("proof does not show its transport key");
+    if (!crypto::verify(*transport, digest.view(), proof.subspan(64, 64)))
+        return bad("proof does not show its transport key");
     const auto vrf_proof = crypto::VrfProof{proof.subspan(128).first<80>()};
     if (!crypto::verify(*vrf, digest.view(), vrf_proof)) return bad("proof does not show its VRF key");
     return {};

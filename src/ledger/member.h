@@ -10,8 +10,8 @@
 #include "ledger/reject.h"
 #include "ledger/tx.h"
 
-/// Members: Nodes that carry their four public keys with proof that they hold the secret halves. Only members seal, attest
-/// or host pods; any other Node is an ordinary object.
+/// Members: Nodes that carry their four public keys with proof that they hold the secret halves. Only members seal,
+/// attest or host pods; any other Node is an ordinary object.
 namespace rhizome::ledger {
 
 /// A node's chain key: what votes, seals and reports are signed with.
@@ -34,8 +34,8 @@ inline constexpr std::string_view kVrfKeyAnnotation = "rhizome.dev/vrf-key";
 inline constexpr std::string_view kWireguardKeyAnnotation = "rhizome.dev/wireguard-key";
 inline constexpr std::string_view kPossessionAnnotation = "rhizome.dev/possession";
 
-/// The member that a Node document describes; nothing for a Node without any of the keys. Some keys but not all, malformed
-/// ones, or a proof that does not verify are refused: such a Node would look like a member and be none.
+/// The member that a Node document describes; nothing for a Node without any of the keys. Some keys but not all,
+/// malformed ones, or a proof that does not verify are refused: such a Node would look like a member and be none.
 Result<std::optional<Member>, Reject> read_member(const json::Value& node, const ChainId& chain);
 
 /// Signs that the holder of `keys` is the node of that name on that chain: chain signature (64 bytes), transport

@@ -24,12 +24,15 @@ std::string member_node(std::string_view name, const ChainId& chain, std::string
 }
 
 std::string report(std::string_view node, std::string_view note) {
-    return fmt::format(R"({{"apiVersion":"rhizome.dev/v1","kind":"NodeReport","metadata":{{"name":"{}"}},"pods":[],"note":"{}"}})", node, note);
+    return fmt::format(
+        R"({{"apiVersion":"rhizome.dev/v1","kind":"NodeReport","metadata":{{"name":"{}"}},"pods":[],"note":"{}"}})",
+        node, note);
 }
 
 std::string token(std::uint64_t count, std::string_view expires = "2037-01-01T00:00:00Z") {
-    return fmt::format(R"({{"apiVersion":"rhizome.dev/v1","kind":"JoinToken","metadata":{{"name":"t"}},"spec":{{"count":{},"expires":"{}"}}}})",
-                       count, expires);
+    return fmt::format(
+        R"({{"apiVersion":"rhizome.dev/v1","kind":"JoinToken","metadata":{{"name":"t"}},"spec":{{"count":{},"expires":"{}"}}}})",
+        count, expires);
 }
 
 milliseconds lease_of(const TestChain& chain, std::string_view node) {
@@ -62,9 +65,13 @@ TEST(Members, KeysWithoutTheirProofAreRefused) {
     std::string other_name = member_node("n1", chain.chain_id());
     other_name.replace(other_name.find("\"n1\""), 4, "\"n2\"");
     EXPECT_EQ(verdict(other_name), "BadEncoding");  // or for another name
-    EXPECT_EQ(verdict(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a","annotations":{"rhizome.dev/vrf-key":"00"}}})"), "BadEncoding");
+    EXPECT_EQ(
+        verdict(
+            R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a","annotations":{"rhizome.dev/vrf-key":"00"}}})"),
+        "BadEncoding");
     EXPECT_EQ(verdict(document("v1", "Node", "", "plain")), "OK");
-    EXPECT_EQ(verdict(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a","pubKey":"02ab"}})"), "OK");  // the thesis's
+    EXPECT_EQ(verdict(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a","pubKey":"02ab"}})"),
+              "OK");  // the thesis's
 }
 
 TEST(Members, AKeyIsThatOfOneNode) {
@@ -76,7 +83,8 @@ TEST(Members, AKeyIsThatOfOneNode) {
 TEST(Members, ANodeMayChangeItsKeys) {
     TestChain chain;
     chain.mine_all({chain.create("/", "creator", member_node("n1", chain.chain_id()), lock_of("creator"))});
-    chain.mine_all({chain.update("/nodes/n1", "creator", member_node("n1", chain.chain_id(), "new disk"), lock_of("creator"))});
+    chain.mine_all(
+        {chain.update("/nodes/n1", "creator", member_node("n1", chain.chain_id(), "new disk"), lock_of("creator"))});
     const auto old_key = test::node_keys_of("n1").public_keys().chain.bytes();
     const auto new_key = test::node_keys_of("new disk").public_keys().chain.bytes();
     EXPECT_EQ(chain.state().view().get(records::member(old_key)), nullptr);
@@ -106,7 +114,8 @@ TEST(Members, LeasesRunOnAClockThatOnlyBlocksAdvance) {
     // A report renews it, and so does being heard by consensus.
     chain.mine_all({chain.create("/nodes/n1", "node:n1", report("n1", "a"))}, seconds{1});
     EXPECT_EQ(lease_of(chain, "n1"), seconds{11});
-    chain.consensus.heard = {test::node_keys_of("n1").public_keys().chain.bytes(), test::node_keys_of("stranger").public_keys().chain.bytes()};
+    chain.consensus.heard = {test::node_keys_of("n1").public_keys().chain.bytes(),
+                             test::node_keys_of("stranger").public_keys().chain.bytes()};
     chain.mine_all({}, seconds{1});
     EXPECT_EQ(lease_of(chain, "n1"), seconds{13});
     EXPECT_EQ(lease_of(chain, "stranger"), milliseconds{-1});
@@ -122,8 +131,8 @@ TEST(Members, AJoinTokenCreatesAsManyNodesAsItSays) {
         if (next) draft.outputs.push_back({.value = *next, .locking = lock_of("staging")});
         return chain.sign(draft);
     };
-    EXPECT_EQ(chain.verdict(join("n1", token(2))), "NotAuthorised");       // not counted down
-    EXPECT_EQ(chain.verdict(join("n1", std::nullopt)), "NotAuthorised");   // burnt, though it has a use left
+    EXPECT_EQ(chain.verdict(join("n1", token(2))), "NotAuthorised");      // not counted down
+    EXPECT_EQ(chain.verdict(join("n1", std::nullopt)), "NotAuthorised");  // burnt, though it has a use left
     Draft stranger;
     chain.version(stranger, "/jointokens/t", "stranger");
     stranger.outputs.push_back({.value = member_node("n1", chain.chain_id())});

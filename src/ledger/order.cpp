@@ -33,7 +33,8 @@ Priority priority_of(const Effects& effects) {
 /// The edges of one set. "First" is whoever must come before.
 class Graph {
 public:
-    explicit Graph(std::span<const Effects> effects) : effects_(effects), after_(effects.size()), waits_(effects.size(), 0) {
+    explicit Graph(std::span<const Effects> effects)
+        : effects_(effects), after_(effects.size()), waits_(effects.size(), 0) {
         for (std::size_t i = 0; i < effects.size(); ++i) note(i);
         for (std::size_t i = 0; i < effects.size(); ++i) link(i);
     }
@@ -89,7 +90,8 @@ private:
             if (const auto parent = resource.path.parent())
                 if (const auto made = creates_.find(*parent); made != creates_.end()) edge(made->second, i);
             if (!resource.builtin)
-                if (const auto defined = defines_.find(resource.type); defined != defines_.end()) edge(defined->second, i);
+                if (const auto defined = defines_.find(resource.type); defined != defines_.end())
+                    edge(defined->second, i);
         }
         for (const state::Path& path : effects.creates)
             if (const auto removed = removes_.find(path); removed != removes_.end())

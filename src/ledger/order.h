@@ -9,8 +9,8 @@
 /// The order of transactions inside a block: given the same set, one body.
 namespace rhizome::ledger {
 
-/// What ordering one set of transactions gave. `order` has positions in the set; `cyclic` those that no order suits, each of
-/// them waiting for another of them (a namespace deleted, made again and filled in one block).
+/// What ordering one set of transactions gave. `order` has positions in the set; `cyclic` those that no order suits,
+/// each of them waiting for another of them (a namespace deleted, made again and filled in one block).
 struct Ordering {
     std::vector<std::size_t> order{};
     std::vector<std::size_t> cyclic{};

@@ -26,7 +26,8 @@ Result<milliseconds, Reject> duration(std::string_view member, const json::Value
     const std::string* text = value.if_string();
     const auto parsed = text != nullptr ? parse_duration(*text) : std::nullopt;
     if (!parsed || *parsed < low || *parsed > high || *parsed % milliseconds{1} != microseconds{0})
-        return bad(member, fmt::format("is no duration between {} and {}, such as \"250ms\"", rhizome::to_text(low), rhizome::to_text(high)));
+        return bad(member, fmt::format("is no duration between {} and {}, such as \"250ms\"", rhizome::to_text(low),
+                                       rhizome::to_text(high)));
     return std::chrono::duration_cast<milliseconds>(*parsed);
 }
 
@@ -74,7 +75,8 @@ Result<void, Reject> read_port_range(Parameters& into, const json::Value& value)
     const auto dash = range.find('-');
     unsigned first = 0, last = 0;
     const char* end = range.data() + range.size();
-    if (dash == std::string::npos || std::from_chars(range.data(), range.data() + dash, first).ptr != range.data() + dash ||
+    if (dash == std::string::npos ||
+        std::from_chars(range.data(), range.data() + dash, first).ptr != range.data() + dash ||
         std::from_chars(range.data() + dash + 1, end, last).ptr != end || first < 1 || first > last || last > 65'535)
         return bad("nodePortRange", "is no range of ports, such as \"30000-32767\"");
     into.node_port_first = static_cast<std::uint16_t>(first);
@@ -141,7 +143,9 @@ Result<void, Reject> store_integer(T& into, Result<std::int64_t, Reject> read) {
 const std::map<std::string_view, Read>& readers() {
     static const std::map<std::string_view, Read> table{
         {"blockBytes",
-         [](Parameters& p, const json::Value& v) { return store(p.block_bytes, size("blockBytes", v, 4'096, kBlockBytesMax)); }},
+         [](Parameters& p, const json::Value& v) {
+             return store(p.block_bytes, size("blockBytes", v, 4'096, kBlockBytesMax));
+         }},
         {"consensus",
          [](Parameters& p, const json::Value& v) {
              return store(p.consensus, choice<ConsensusId>("consensus", v,
@@ -194,7 +198,8 @@ const std::map<std::string_view, Read>& readers() {
          [](Parameters& p, const json::Value& v) { return store(p.service_cidr, text("serviceCIDR", v, 64)); }},
         {"trust",
          [](Parameters& p, const json::Value& v) {
-             return store(p.trust, choice<Trust>("trust", v, {{"crash", Trust::Crash}, {"byzantine", Trust::Byzantine}}));
+             return store(p.trust,
+                          choice<Trust>("trust", v, {{"crash", Trust::Crash}, {"byzantine", Trust::Byzantine}}));
          }},
     };
     return table;
@@ -227,8 +232,7 @@ Result<Parameters, Reject> read_parameters(const json::Value& cluster) {
 Result<void, Reject> check_parameter_change(const Parameters& before, const Parameters& after) {
     if (before.epoch != after.epoch) return bad("epoch", "is fixed at genesis");
     if (before.consensus != after.consensus) return bad("consensus", "is fixed at genesis");
-    if (after.recovery.generation < before.recovery.generation)
-        return bad("recovery.generation", "only grows");
+    if (after.recovery.generation < before.recovery.generation) return bad("recovery.generation", "only grows");
     if (after.recovery.generation == before.recovery.generation && after.recovery != before.recovery)
         return bad("recovery.voters", "change only with a higher generation");
     return {};

@@ -17,7 +17,8 @@ namespace rhizome::ledger {
 /// Whom the voters may have to fear: crashed nodes, or lying ones. Decides the size of a quorum.
 enum class Trust : std::uint8_t { Crash, Byzantine };
 
-/// How many documents of a kind, and how many bytes of them, a namespace (or the cluster, for kinds without one) may hold.
+/// How many documents of a kind, and how many bytes of them, a namespace (or the cluster, for kinds without one) may
+/// hold.
 struct Quota {
     std::uint64_t count_max = UINT64_MAX;
     std::uint64_t bytes_max = UINT64_MAX;
@@ -60,8 +61,9 @@ struct Parameters {
     friend bool operator==(const Parameters&, const Parameters&) = default;
 };
 
-/// Reads the `spec` of a Cluster document. Durations are texts (`250ms`), sizes integers or texts (`4Mi`). Unknown members
-/// and values out of range are refused with the member's name: a misspelt rule must not silently stay at its default.
+/// Reads the `spec` of a Cluster document. Durations are texts (`250ms`), sizes integers or texts (`4Mi`). Unknown
+/// members and values out of range are refused with the member's name: a misspelt rule must not silently stay at its
+/// default.
 Result<Parameters, Reject> read_parameters(const json::Value& cluster);
 
 /// What may not change from `before` to `after`.

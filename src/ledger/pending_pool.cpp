@@ -11,7 +11,8 @@
 namespace rhizome::ledger {
 namespace {
 
-/// Making room one transaction at a time would rebuild the pool's state for each; a twentieth of it at once spreads the cost.
+/// Making room one transaction at a time would rebuild the pool's state for each; a twentieth of it at once spreads the
+/// cost.
 constexpr std::size_t kRoomDivisor = 20;
 
 /// Refusals that a parent still to come may turn into a welcome.
@@ -40,7 +41,8 @@ Result<void, Reject> PendingPool::check_room(const Entry& entry) {
     const auto sent = sender_bytes_.find(entry.sender);
     if (entry.tx_class != TxClass::System && sent != sender_bytes_.end() &&
         sent->second + entry.tx->bytes > limits_.sender_bytes_max)
-        return reject(RejectCode::TooManyPending, "this sender has as many bytes waiting as one may have; try again later");
+        return reject(RejectCode::TooManyPending,
+                      "this sender has as many bytes waiting as one may have; try again later");
     if (bytes_ + entry.tx->bytes <= limits_.bytes_max && pending_.size() < limits_.count_max) return {};
     make_room(entry.tx->bytes, entry.tx_class);
     if (bytes_ + entry.tx->bytes <= limits_.bytes_max && pending_.size() < limits_.count_max) return {};
@@ -88,8 +90,9 @@ void PendingPool::wake(const CheckedTx& parent) {
             Entry entry = found->second;
             forget(child);
             const SharedTx tx = entry.tx;
-            const auto admission = check_room(entry) ? take(std::move(entry))
-                                                     : Result<Admission, Reject>{reject(RejectCode::TooManyPending, "the pool is full")};
+            const auto admission =
+                check_room(entry) ? take(std::move(entry))
+                                  : Result<Admission, Reject>{reject(RejectCode::TooManyPending, "the pool is full")};
             if (!admission) {
                 tell_dropped(tx, admission.error());
             } else if (*admission == Admission::Added) {
@@ -115,7 +118,8 @@ void PendingPool::make_room(std::size_t bytes, TxClass for_class) {
     std::size_t bytes_freed = 0;
     std::size_t count_freed = 0;
     std::vector<Entry> kept;
-    // From the end of the order: the lowest class, and in it the newest. Nobody goes for one of a lower or the same class.
+    // From the end of the order: the lowest class, and in it the newest. Nobody goes for one of a lower or the same
+    // class.
     std::set<TxId> going;
     for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
         if (at->first.first <= for_class || (bytes_freed >= bytes_wanted && count_freed >= count_wanted)) break;

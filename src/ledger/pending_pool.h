@@ -19,10 +19,10 @@ enum class TxClass : std::uint8_t {
 };
 
 struct PoolLimits {
-    std::size_t bytes_max = 64u << 20;            ///< 16 full blocks
+    std::size_t bytes_max = 64u << 20;  ///< 16 full blocks
     std::size_t count_max = 100'000;
-    std::size_t sender_bytes_max = 16u << 20;     ///< a quarter of the pool for one sender
-    std::size_t waiting_bytes_max = 8u << 20;     ///< transactions whose parents are not here yet
+    std::size_t sender_bytes_max = 16u << 20;  ///< a quarter of the pool for one sender
+    std::size_t waiting_bytes_max = 8u << 20;  ///< transactions whose parents are not here yet
     std::size_t waiting_count_max = 5'000;
 };
 
@@ -31,9 +31,9 @@ using Sender = crypto::Hash160;
 
 /// Transactions that are valid on top of the tip and of each other, waiting for a block.
 ///
-/// Each was decided on the state that the tip and those before it give, so no two conflict: of two that change one version
-/// or create one name, the first to come stays. Of the variants of one id (same change, other signatures) the first valid one
-/// stays. Those whose inputs are not there yet wait apart, bounded, and come in when their parents do.
+/// Each was decided on the state that the tip and those before it give, so no two conflict: of two that change one
+/// version or create one name, the first to come stays. Of the variants of one id (same change, other signatures) the
+/// first valid one stays. Those whose inputs are not there yet wait apart, bounded, and come in when their parents do.
 ///
 /// Order: class first, then arrival. Fed the same calls, two pools hold the same set. Confined to the core strand.
 class PendingPool {
@@ -42,13 +42,13 @@ public:
     ~PendingPool();
 
     enum class Admission : std::uint8_t { Added, Known, Waiting };
-    /// Takes `tx` at `now`, or says what is wrong with it. A full pool makes room from its lowest class, newest first; what is
-    /// pushed out (or pushed out with its parent) is told to `dropped`.
+    /// Takes `tx` at `now`, or says what is wrong with it. A full pool makes room from its lowest class, newest first;
+    /// what is pushed out (or pushed out with its parent) is told to `dropped`.
     Result<Admission, Reject> admit(SharedTx tx, Sender sender, TxClass tx_class);
 
-    /// The chain's tip is now `tip`, and the next block would be `next`: forgets what `included` has, decides all else again
-    /// (locks may have changed, time has passed, CHECKEXPIRYVERIFY and CHECKMEMBERSIG ask anew), and tells what fell out.
-    /// After a reorganisation `returned` has what lost its block, in chain order: it comes in first.
+    /// The chain's tip is now `tip`, and the next block would be `next`: forgets what `included` has, decides all else
+    /// again (locks may have changed, time has passed, CHECKEXPIRYVERIFY and CHECKMEMBERSIG ask anew), and tells what
+    /// fell out. After a reorganisation `returned` has what lost its block, in chain order: it comes in first.
     void set_tip(const LedgerState& tip, const NextBlock& next, const std::vector<TxId>& included = {},
                  const std::vector<SharedTx>& returned = {});
 

@@ -53,7 +53,8 @@ TEST(PendingPool, KeepsTheFirstOfTwoThatConflict) {
 TEST(PendingPool, KeepsOneVariantOfAnId) {
     Scene scene;
     // 2 of 3: the same change, signed by others.
-    scene.mine({scene.chain.create("/", "creator", document("v1", "Namespace", "", "team"), test::lock_of_any(2, {"a", "b", "c"}))});
+    scene.mine({scene.chain.create("/", "creator", document("v1", "Namespace", "", "team"),
+                                   test::lock_of_any(2, {"a", "b", "c"}))});
     const auto by_ab = scene.chain.create("/namespaces/team", "a,b", document("v1", "Pod", "team", "p"));
     const auto by_bc = scene.chain.create("/namespaces/team", "b,c", document("v1", "Pod", "team", "p"));
     ASSERT_EQ(by_ab->id, by_bc->id);
@@ -81,9 +82,11 @@ TEST(PendingPool, ChildrenComeInWhenTheirParentsDo) {
     Scene later;
     const auto parent = later.pod("a");
     later.mine({parent});
-    const auto child = later.chain.update("/namespaces/web/core/Pod/a", "olga", document("v1", "Pod", "web", "a", "2"), lock_of("olga"));
+    const auto child = later.chain.update("/namespaces/web/core/Pod/a", "olga", document("v1", "Pod", "web", "a", "2"),
+                                          lock_of("olga"));
     later.mine({child});
-    const auto grandchild = later.chain.update("/namespaces/web/core/Pod/a", "olga", document("v1", "Pod", "web", "a", "3"), lock_of("olga"));
+    const auto grandchild = later.chain.update("/namespaces/web/core/Pod/a", "olga",
+                                               document("v1", "Pod", "web", "a", "3"), lock_of("olga"));
     EXPECT_EQ(scene.admit(grandchild), "Waiting");
     EXPECT_EQ(scene.admit(child), "Waiting");
     EXPECT_EQ(scene.pool.size(), 0u);
@@ -109,7 +112,8 @@ TEST(PendingPool, WhatABlockIncludedOrMadeImpossibleLeaves) {
 TEST(PendingPool, AChangedLockDropsAllThatUsedIt) {
     Scene scene;
     for (const char* name : {"a", "b", "c"}) EXPECT_EQ(scene.admit(scene.pod(name)), "Added");
-    scene.mine({scene.chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web"), lock_of("new owner"))});
+    scene.mine(
+        {scene.chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web"), lock_of("new owner"))});
     // They wait (the lock could come back with a reorganisation) but no block takes them.
     EXPECT_EQ(scene.pool.size(), 0u);
     EXPECT_EQ(scene.pool.waiting(), 3u);

@@ -32,7 +32,8 @@ std::string code_of(const Result<SharedTx, Reject>& checked) {
 
 /// A transaction with one output of that value, as `check_tx` sees it.
 std::string form_of(std::string value) {
-    return code_of(check_tx({.inputs = {{.previous = {crypto::sha256(as_bytes("x")), 0}}}, .outputs = {{.value = std::move(value)}}}));
+    return code_of(check_tx(
+        {.inputs = {{.previous = {crypto::sha256(as_bytes("x")), 0}}}, .outputs = {{.value = std::move(value)}}}));
 }
 
 TEST(Refusal, NamesAreStableAndDistinct) {
@@ -54,17 +55,28 @@ TEST(Refusal, BadEncodingAndTooLargeByForm) {
         {"null", "", "OK"},
         {"no JSON", "{", "BadEncoding"},
         {"no object", "[]", "BadEncoding"},
-        {"a key twice", R"({"apiVersion":"v1","kind":"Pod","kind":"Pod","metadata":{"name":"a","namespace":"b"}})", "BadEncoding"},
-        {"no UTF-8", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"},\"x\":\"\xff\"}", "BadEncoding"},
+        {"a key twice", R"({"apiVersion":"v1","kind":"Pod","kind":"Pod","metadata":{"name":"a","namespace":"b"}})",
+         "BadEncoding"},
+        {"no UTF-8",
+         "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"namespace\":\"b\"},\"x\":\"\xff\"}",
+         "BadEncoding"},
         {"no metadata", R"({"apiVersion":"v1","kind":"Pod"})", "BadEncoding"},
         {"no name", R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"b"}})", "BadEncoding"},
-        {"a name with a slash", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a/b","namespace":"b"}})", "BadEncoding"},
-        {"a name that is a direction", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"..","namespace":"b"}})", "BadEncoding"},
-        {"a number for a name", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":1,"namespace":"b"}})", "BadEncoding"},
-        {"no version", R"({"apiVersion":"apps/","kind":"Deployment","metadata":{"name":"a","namespace":"b"}})", "BadEncoding"},
+        {"a name with a slash", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a/b","namespace":"b"}})",
+         "BadEncoding"},
+        {"a name that is a direction", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"..","namespace":"b"}})",
+         "BadEncoding"},
+        {"a number for a name", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":1,"namespace":"b"}})",
+         "BadEncoding"},
+        {"no version", R"({"apiVersion":"apps/","kind":"Deployment","metadata":{"name":"a","namespace":"b"}})",
+         "BadEncoding"},
         {"a pod without namespace", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}})", "UnknownKind"},
-        {"a node in a namespace", R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a","namespace":"b"}})", "UnknownKind"},
-        {"too deep", R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"b"},"x":)" + std::string(70, '[') + std::string(70, ']') + "}", "BadEncoding"},
+        {"a node in a namespace", R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a","namespace":"b"}})",
+         "UnknownKind"},
+        {"too deep",
+         R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"b"},"x":)" + std::string(70, '[') +
+             std::string(70, ']') + "}",
+         "BadEncoding"},
         {"too large", pod("a", std::string(kDocumentBytesMax, 'x')), "TooLarge"},
     };
     for (const auto& row : rows) EXPECT_EQ(form_of(row.value), row.expected) << row.what;
@@ -82,7 +94,8 @@ TEST(Refusal, InputsHaveAForm) {
     EXPECT_EQ(code_of(check_tx({.inputs = {{.previous = somewhere, .unlocking = {0x01, 0x01}}}})), "BadEncoding");
     EXPECT_EQ(code_of(check_tx({.inputs = {{.previous = somewhere, .unlocking = {0x05, 0x01}}}})), "BadEncoding");
     EXPECT_EQ(code_of(check_tx({.inputs = {{.previous = somewhere, .unlocking = Bytes(10'001, 0)}}})), "TooLarge");
-    EXPECT_EQ(code_of(check_tx({.inputs = {{.previous = somewhere}}, .outputs = {{.locking = Bytes(10'001, 0)}}})), "TooLarge");
+    EXPECT_EQ(code_of(check_tx({.inputs = {{.previous = somewhere}}, .outputs = {{.locking = Bytes(10'001, 0)}}})),
+              "TooLarge");
     std::vector<Input> many(10'001);
     for (std::size_t i = 0; i < many.size(); ++i) many[i].previous = {somewhere.change, static_cast<std::uint16_t>(i)};
     EXPECT_EQ(code_of(check_tx({.inputs = many})), "TooLarge");
@@ -98,7 +111,8 @@ TEST(Refusal, DuplicateOutput) {
 
 TEST(Refusal, UnknownKind) {
     TestChain chain = chain_with_namespace();
-    EXPECT_EQ(chain.verdict(chain.create("/namespaces/web", "nadia", document("example.com/v1", "Widget", "web", "a"))), "UnknownKind");
+    EXPECT_EQ(chain.verdict(chain.create("/namespaces/web", "nadia", document("example.com/v1", "Widget", "web", "a"))),
+              "UnknownKind");
 }
 
 TEST(Refusal, OfTwoCreationsOneSucceeds) {
@@ -204,18 +218,23 @@ TEST(Refusal, OrphanParent) {
     Draft draft;  // deletes the namespace and fills it at once
     chain.by(draft, "/", "creator");
     draft.outputs.push_back({.value = pod("a")});
-    draft.outputs.push_back({.value = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"web"},"deleted":true})"});
+    draft.outputs.push_back(
+        {.value = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"web"},"deleted":true})"});
     EXPECT_EQ(chain.verdict(chain.sign(draft)), "OrphanParent");
 }
 
 TEST(Refusal, QuotaExceededAndThrottled) {
     TestChain chain = chain_with_namespace(R"({"quotas":{"Pod":{"count":2,"bytes":1000}},"cooldown":"5s"})");
     chain.mine_all({chain.create("/namespaces/web", "nadia", pod("a"), lock_of("olga"))});
-    EXPECT_EQ(chain.verdict(chain.create("/namespaces/web", "nadia", pod("b", std::string(1000, 'x')))), "QuotaExceeded");
+    EXPECT_EQ(chain.verdict(chain.create("/namespaces/web", "nadia", pod("b", std::string(1000, 'x')))),
+              "QuotaExceeded");
     chain.mine_all({chain.create("/namespaces/web", "nadia", pod("b"))});
     EXPECT_EQ(chain.verdict(chain.create("/namespaces/web", "nadia", pod("c"))), "QuotaExceeded");
-    EXPECT_EQ(chain.mine({chain.update("/namespaces/web/core/Pod/a", "olga", pod("a", "1"), lock_of("olga"))}, seconds{6}), 1u);
-    EXPECT_EQ(chain.verdict(chain.update("/namespaces/web/core/Pod/a", "olga", pod("a", "2"), lock_of("olga"))), "Throttled");
+    EXPECT_EQ(
+        chain.mine({chain.update("/namespaces/web/core/Pod/a", "olga", pod("a", "1"), lock_of("olga"))}, seconds{6}),
+        1u);
+    EXPECT_EQ(chain.verdict(chain.update("/namespaces/web/core/Pod/a", "olga", pod("a", "2"), lock_of("olga"))),
+              "Throttled");
 }
 
 TEST(Refusal, TooManyChecksIsFoundBeforeTheyAreMade) {
@@ -223,7 +242,10 @@ TEST(Refusal, TooManyChecksIsFoundBeforeTheyAreMade) {
     // 1-of-20 again and again: a bomb that would cost a second of checks if nobody counted.
     script::ScriptBuilder bomb;
     for (int i = 0; i < 9; ++i) {
-        bomb.number(0).number(1).op(script::OP_PICK).number(1);  // an invalid signature is replaced by an empty one below
+        bomb.number(0)
+            .number(1)
+            .op(script::OP_PICK)
+            .number(1);  // an invalid signature is replaced by an empty one below
         for (int k = 0; k < 20; ++k) bomb.data(test::key_of(fmt::format("k{}", k)).public_key().bytes());
         bomb.number(20).op(script::OP_CHECKMULTISIG).op(script::OP_DROP);
     }
@@ -246,7 +268,8 @@ TEST(Refusal, TooManyChecksIsFoundBeforeTheyAreMade) {
     EXPECT_EQ(effects.error().code, RejectCode::TooManyChecks);
 }
 
-// ---- blocks ----------------------------------------------------------------------------------------------------------
+// ---- blocks
+// ----------------------------------------------------------------------------------------------------------
 
 TEST(Refusal, BlocksWhoseHeaderDoesNotFit) {
     TestChain chain = chain_with_namespace();
@@ -297,7 +320,8 @@ TEST(Refusal, BlocksWhoseHeaderDoesNotFit) {
 TEST(Refusal, ABlockAboveItsLimit) {
     TestChain chain = chain_with_namespace(R"({"blockBytes":4096})");
     std::vector<SharedTx> txs;
-    for (int i = 0; i < 20; ++i) txs.push_back(chain.create("/namespaces/web", "nadia", pod(fmt::format("p{}", i), std::string(300, 'x'))));
+    for (int i = 0; i < 20; ++i)
+        txs.push_back(chain.create("/namespaces/web", "nadia", pod(fmt::format("p{}", i), std::string(300, 'x'))));
     const auto some = chain.mine(txs);
     EXPECT_GT(some, 3u);
     EXPECT_LT(some, 10u);

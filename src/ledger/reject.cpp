@@ -9,11 +9,10 @@ namespace rhizome::ledger {
 namespace {
 
 constexpr std::array<std::string_view, kRejectCodes> kNames{
-    "BadEncoding",   "TooLarge",      "UnknownKind",   "MissingInput", "StaleInput",    "AlreadyExists", "NotFound",
-    "NotAuthorised", "Replay",        "NonFinal",      "Expired",      "QuotaExceeded", "DuplicateOutput",
-    "UnusedInput",   "OrphanParent",  "BadOrder",      "BadMerkle",    "BadStateRoot",  "TooManyChecks",
-    "TooManyPending", "SchemaInvalid", "PolicyDenied", "Throttled",    "BadSeal",       "NotYourTurn",   "FutureBlock",
-    "BadVote"};
+    "BadEncoding",   "TooLarge",  "UnknownKind", "MissingInput", "StaleInput",    "AlreadyExists",   "NotFound",
+    "NotAuthorised", "Replay",    "NonFinal",    "Expired",      "QuotaExceeded", "DuplicateOutput", "UnusedInput",
+    "OrphanParent",  "BadOrder",  "BadMerkle",   "BadStateRoot", "TooManyChecks", "TooManyPending",  "SchemaInvalid",
+    "PolicyDenied",  "Throttled", "BadSeal",     "NotYourTurn",  "FutureBlock",   "BadVote"};
 
 ErrorKind kind_of(RejectCode code) {
     switch (code) {

@@ -52,11 +52,11 @@ std::optional<RejectCode> reject_code_from_name(std::string_view name);
 /// A refusal: the code for programs, the sentence for people, and where the fault lies when one input is to blame.
 struct Reject {
     RejectCode code = RejectCode::BadEncoding;
-    std::string why;                          ///< what happened and why, without the code's name
-    std::optional<std::uint16_t> input{};     ///< which input
-    std::optional<std::size_t> transaction{}; ///< which transaction of a block
-    std::string script_error{};               ///< `EQUALVERIFY` …, when a script said no
-    std::optional<std::size_t> position{};    ///< the byte of the locking (or unlocking) script where it said so
+    std::string why;                           ///< what happened and why, without the code's name
+    std::optional<std::uint16_t> input{};      ///< which input
+    std::optional<std::size_t> transaction{};  ///< which transaction of a block
+    std::string script_error{};                ///< `EQUALVERIFY` …, when a script said no
+    std::optional<std::size_t> position{};     ///< the byte of the locking (or unlocking) script where it said so
 
     friend bool operator==(const Reject&, const Reject&) = default;
 };

@@ -147,8 +147,10 @@ Result<NamedOutput, Reject> name_output(std::string_view value) {
     const auto slash = api_version.find('/');
     const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
     if (slash != std::string::npos) resource.type.group = api_version.substr(0, slash);
-    if (version.empty() || !is_name(version) || slash == 0) return malformed("apiVersion is not of the form group/version");
-    if (!is_kind(resource.type.kind)) return malformed("the kind is missing, too long, or has other than letters and digits");
+    if (version.empty() || !is_name(version) || slash == 0)
+        return malformed("apiVersion is not of the form group/version");
+    if (!is_kind(resource.type.kind))
+        return malformed("the kind is missing, too long, or has other than letters and digits");
     if (!is_name(resource.name)) return malformed("metadata.name is missing, too long, or cannot stand in a URL");
     if (!resource.name_space.empty() && !is_name(resource.name_space))
         return malformed("metadata.namespace is too long or cannot stand in a URL");
@@ -157,9 +159,9 @@ Result<NamedOutput, Reject> name_output(std::string_view value) {
         resource.scope = *scope;
         resource.builtin = true;
         if ((*scope == Scope::Namespaced) == resource.name_space.empty())
-            return reject(RejectCode::UnknownKind,
-                          fmt::format("a {} {}", resource.type.kind,
-                                      *scope == Scope::Namespaced ? "needs metadata.namespace" : "lives in no namespace"));
+            return reject(RejectCode::UnknownKind, fmt::format("a {} {}", resource.type.kind,
+                                                               *scope == Scope::Namespaced ? "needs metadata.namespace"
+                                                                                           : "lives in no namespace"));
     } else {
         resource.scope = resource.name_space.empty() ? Scope::ClusterScoped : Scope::Namespaced;
     }

@@ -14,8 +14,8 @@ namespace rhizome::ledger {
 
 /// Where documents of a kind live. Their order is that of the hierarchy, parents before children.
 enum class Scope : std::uint8_t {
-    Cluster,        ///< the one `rhizome.dev Cluster`
-    Node,           ///< a machine
+    Cluster,  ///< the one `rhizome.dev Cluster`
+    Node,     ///< a machine
     Namespace,
     JoinToken,
     ClusterScoped,  ///< every other kind without a namespace, definitions included

@@ -19,6 +19,8 @@ Result<void, Reject> Rules::admit_store(const Resource& /*resource*/, const json
     return {};
 }
 
-Result<void, Reject> Rules::admit_delete(const state::Entry& /*entry*/, const WorkingState& /*state*/) const { return {}; }
+Result<void, Reject> Rules::admit_delete(const state::Entry& /*entry*/, const WorkingState& /*state*/) const {
+    return {};
+}
 
 }  // namespace rhizome::ledger

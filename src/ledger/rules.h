@@ -9,12 +9,13 @@
 
 namespace rhizome::ledger {
 
-/// Through which kinds, policies and the market join the ledger: what they say here is part of a block's validity, so it is
-/// a pure function of the state and the change, bounded in cost, and the same on every node with the same `rulesVersion`.
-/// Controllers do not belong here: what they derive comes after a block and is never part of its validity.
+/// Through which kinds, policies and the market join the ledger: what they say here is part of a block's validity, so
+/// it is a pure function of the state and the change, bounded in cost, and the same on every node with the same
+/// `rulesVersion`. Controllers do not belong here: what they derive comes after a block and is never part of its
+/// validity.
 ///
-/// The class itself is the default: it knows the built-in kinds and those defined by CustomResourceDefinitions, and asks
-/// nothing more of documents.
+/// The class itself is the default: it knows the built-in kinds and those defined by CustomResourceDefinitions, and
+/// asks nothing more of documents.
 class Rules {
 public:
     virtual ~Rules() = default;

@@ -8,9 +8,9 @@
 
 namespace rhizome::ledger {
 
-/// Signatures known to be good: (digest, key, signature) and nothing else, so an answer never depends on where it was asked.
-/// Bounded: two generations, the older of which is forgotten when the newer is full. Only good ones are kept, because a bad
-/// one ends its transaction anyway and a stranger could fill the cache with them.
+/// Signatures known to be good: (digest, key, signature) and nothing else, so an answer never depends on where it was
+/// asked. Bounded: two generations, the older of which is forgotten when the newer is full. Only good ones are kept,
+/// because a bad one ends its transaction anyway and a stranger could fill the cache with them.
 class SignatureCache {
 public:
     /// 100,000 signatures take about 10 MB.

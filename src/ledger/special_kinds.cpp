@@ -64,7 +64,8 @@ Result<JoinToken, Reject> read_join_token(const json::Value& document) {
     if (!number || *number < 1) return reject(RejectCode::BadEncoding, "a JoinToken's spec.count is a number above 0");
     token.count = static_cast<std::uint64_t>(*number);
     const auto expires = from_rfc3339(document.text_at({"spec", "expires"}));
-    if (!expires) return reject(RejectCode::BadEncoding, "a JoinToken's spec.expires is a time such as 2027-01-01T00:00:00Z");
+    if (!expires)
+        return reject(RejectCode::BadEncoding, "a JoinToken's spec.expires is a time such as 2027-01-01T00:00:00Z");
     token.expires = *expires;
     return token;
 }
@@ -168,7 +169,8 @@ milliseconds lease_clock(const WorkingState& state) {
 }
 
 void renew_lease(const MemberKey& key, WorkingState& state) {
-    state.put_record(records::lease(key), records::encode_number(static_cast<std::uint64_t>(lease_clock(state).count())));
+    state.put_record(records::lease(key),
+                     records::encode_number(static_cast<std::uint64_t>(lease_clock(state).count())));
 }
 
 }  // namespace rhizome::ledger

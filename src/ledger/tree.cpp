@@ -10,8 +10,8 @@
 namespace rhizome::ledger {
 namespace {
 
-/// Which height a block's skip pointer leads to: clears the lowest set bits in turn, as Bitcoin Core does, so that the steps
-/// to any ancestor are about twice the logarithm of the distance.
+/// Which height a block's skip pointer leads to: clears the lowest set bits in turn, as Bitcoin Core does, so that the
+/// steps to any ancestor are about twice the logarithm of the distance.
 std::uint64_t skip_height(std::uint64_t height) {
     const auto clear_lowest = [](std::uint64_t n) { return n & (n - 1); };
     if (height < 2) return 0;

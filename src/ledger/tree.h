@@ -12,11 +12,11 @@
 
 namespace rhizome::ledger {
 
-/// All headers this node knows, as the tree they form: which chain is best is consensus' question, how to get from one block
-/// to another is answered here.
+/// All headers this node knows, as the tree they form: which chain is best is consensus' question, how to get from one
+/// block to another is answered here.
 ///
-/// Knows nothing below its root (genesis, or the block a snapshot began with, later the newest final block that was pruned
-/// to). Confined to the core strand; pointers to nodes are good until that node is pruned.
+/// Knows nothing below its root (genesis, or the block a snapshot began with, later the newest final block that was
+/// pruned to). Confined to the core strand; pointers to nodes are good until that node is pruned.
 class HeaderTree {
 public:
     struct Node {
@@ -42,8 +42,8 @@ public:
     /// The last block that both chains have.
     [[nodiscard]] static const Node* common_ancestor(const Node* left, const Node* right);
 
-    /// How to get from the state after `from` to the state after `to`: undo these, newest first, then apply those, oldest
-    /// first.
+    /// How to get from the state after `from` to the state after `to`: undo these, newest first, then apply those,
+    /// oldest first.
     struct Route {
         std::vector<const Node*> undo;
         std::vector<const Node*> apply;
@@ -55,8 +55,8 @@ public:
     /// The newest block of a stranger's locator that is on the chain of `tip`; the root when none is.
     [[nodiscard]] const Node* find_fork(const std::vector<BlockHash>& locator, const Node* tip) const;
 
-    /// Makes `root` (on every chain worth keeping) the new root and forgets all that does not descend from it. Returns how many
-    /// headers went.
+    /// Makes `root` (on every chain worth keeping) the new root and forgets all that does not descend from it. Returns
+    /// how many headers went.
     std::size_t prune_to(const Node* root);
 
 private:

@@ -9,7 +9,10 @@ namespace rhizome::ledger {
 namespace {
 
 Header child_of(const HeaderTree::Node& parent, std::uint64_t nonce = 0) {
-    return {.previous = parent.hash, .time = parent.header.time + milliseconds{1}, .height = parent.header.height + 1, .nonce = nonce};
+    return {.previous = parent.hash,
+            .time = parent.header.time + milliseconds{1},
+            .height = parent.header.height + 1,
+            .nonce = nonce};
 }
 
 const HeaderTree::Node* grow(HeaderTree& tree, const HeaderTree::Node* from, int blocks, std::uint64_t nonce = 0) {

@@ -21,7 +21,8 @@ TxId id_of(const Tx& tx) { return crypto::sha256(encode_for_id(tx)); }
 WireId wire_id_of(const Tx& tx) { return WireId{crypto::sha256(encode(tx)).view()}; }
 
 bool is_genesis(const Tx& tx) {
-    return tx.inputs.size() == 1 && tx.inputs[0].previous.change.is_zero() && tx.inputs[0].previous.index == kGenesisIndex;
+    return tx.inputs.size() == 1 && tx.inputs[0].previous.change.is_zero() &&
+           tx.inputs[0].previous.index == kGenesisIndex;
 }
 
 }  // namespace rhizome::ledger

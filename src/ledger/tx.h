@@ -12,11 +12,11 @@
 
 namespace rhizome::ledger {
 
-/// Names a change whatever its unlocking scripts: H(transaction with every unlocking script emptied). Nobody who relays a
-/// change can alter its id.
+/// Names a change whatever its unlocking scripts: H(transaction with every unlocking script emptied). Nobody who relays
+/// a change can alter its id.
 using TxId = crypto::Hash256;
-/// Names one variant of a change, unlocking scripts included: H(whole). Announcements, caches and the Merkle tree use it, so
-/// that a broken copy does not stand in for the good one.
+/// Names one variant of a change, unlocking scripts included: H(whole). Announcements, caches and the Merkle tree use
+/// it, so that a broken copy does not stand in for the good one.
 using WireId = Id<struct WireIdTag, 32>;
 using ChainId = Id<struct ChainIdTag, 32>;  ///< the hash of the genesis block
 

@@ -20,8 +20,8 @@ bool TxHost::check_signature(const script::SignatureQuestion& question) const {
 }
 
 bool TxHost::check_lock_time(std::int64_t operand) const {
-    // Bitcoin ignores the lock time of a transaction whose inputs are all final; here it always holds (`decide`), so the
-    // sequence says nothing about it.
+    // Bitcoin ignores the lock time of a transaction whose inputs are all final; here it always holds (`decide`), so
+    // the sequence says nothing about it.
     return script::waits_for(operand, tx_.tx.lock_time, 0);
 }
 
@@ -30,7 +30,8 @@ bool TxHost::check_sequence(std::int64_t operand) const {
 }
 
 bool TxHost::check_expiry(std::int64_t operand) const {
-    return script::before_expiry(operand, static_cast<std::int64_t>(place_.height.number()), place_.time.unix_seconds());
+    return script::before_expiry(operand, static_cast<std::int64_t>(place_.height.number()),
+                                 place_.time.unix_seconds());
 }
 
 bool TxHost::is_member(ByteView key) const {

@@ -11,8 +11,8 @@ namespace rhizome::ledger {
 
 /// Answers a script's questions about one input of one transaction. Borrows everything it is given.
 ///
-/// Good signatures are looked up in `cache` and collected in `found`, which the caller puts into the cache afterwards: so
-/// that several threads may run scripts with one cache that nobody writes.
+/// Good signatures are looked up in `cache` and collected in `found`, which the caller puts into the cache afterwards:
+/// so that several threads may run scripts with one cache that nobody writes.
 class TxHost final : public script::Host {
 public:
     TxHost(const CheckedTx& tx, std::size_t input, const SpentValue& spent, const Place& place,

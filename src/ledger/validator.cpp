@@ -25,7 +25,11 @@ using state::Path;
 Bytes lock_of_member(const MemberKey& key) {
     const auto address = crypto::hash160(key);
     script::ScriptBuilder lock;
-    lock.op(script::OP_DUP).op(script::OP_HASH160).data(address.view()).op(script::OP_EQUALVERIFY).op(script::OP_CHECKSIG);
+    lock.op(script::OP_DUP)
+        .op(script::OP_HASH160)
+        .data(address.view())
+        .op(script::OP_EQUALVERIFY)
+        .op(script::OP_CHECKSIG);
     return std::move(lock).take();
 }
 
@@ -34,9 +38,13 @@ std::string shown(const Path& path) { return path.text(); }
 /// Works out what one transaction does. Reads the state, changes nothing but the cache.
 class Decision {
 public:
-    Decision(const SharedTx& tx, const WorkingState& state, const Place& place, const Rules& rules, SignatureCache& cache,
-             std::size_t checks_left)
-        : tx_(*tx), state_(state), place_(place), rules_(rules), cache_(cache),
+    Decision(const SharedTx& tx, const WorkingState& state, const Place& place, const Rules& rules,
+             SignatureCache& cache, std::size_t checks_left)
+        : tx_(*tx),
+          state_(state),
+          place_(place),
+          rules_(rules),
+          cache_(cache),
           checks_left_(std::min(checks_left, checks_allowed(tx->bytes))) {
         effects_.tx = tx;
         seats_.resize(tx_.tx.inputs.size());
@@ -78,10 +86,11 @@ public:
 private:
     enum class Role : unsigned char { Unused, Consumed, Authority };
     struct Seat {
-        const Entry* latest = nullptr;   ///< the resource whose latest output the input names
-        const Entry* used_for = nullptr; ///< the resource it was used for: its own, or the ancestor whose lock it named
+        const Entry* latest = nullptr;  ///< the resource whose latest output the input names
+        const Entry* used_for =
+            nullptr;  ///< the resource it was used for: its own, or the ancestor whose lock it named
         Role role = Role::Unused;
-        bool judged = false;             ///< its script has said yes
+        bool judged = false;  ///< its script has said yes
     };
 
     const Input& input(std::size_t i) const { return tx_.tx.inputs[i]; }
@@ -97,11 +106,13 @@ private:
     Result<void, Reject> check_time() const {
         const Tx& tx = tx_.tx;
         const auto now = place_.time.unix_seconds();
-        const auto reached = tx.lock_time < kLockTimeThreshold ? static_cast<std::int64_t>(place_.height.number()) : now;
+        const auto reached =
+            tx.lock_time < kLockTimeThreshold ? static_cast<std::int64_t>(place_.height.number()) : now;
         if (tx.lock_time != 0 && tx.lock_time >= reached)
-            return reject(RejectCode::NonFinal, tx.lock_time < kLockTimeThreshold
-                                                    ? fmt::format("it waits for a height above {}", tx.lock_time)
-                                                    : fmt::format("it waits until {}", to_rfc3339(Time::from_unix_seconds(tx.lock_time))));
+            return reject(RejectCode::NonFinal,
+                          tx.lock_time < kLockTimeThreshold
+                              ? fmt::format("it waits for a height above {}", tx.lock_time)
+                              : fmt::format("it waits until {}", to_rfc3339(Time::from_unix_seconds(tx.lock_time))));
         if (tx.expiry != 0 && now >= tx.expiry)
             return reject(RejectCode::Expired,
                           fmt::format("it expired at {}", to_rfc3339(Time::from_unix_seconds(tx.expiry))));
@@ -130,7 +141,8 @@ private:
             if ((sequence & script::kSequenceCountsTime) != 0) {
                 const Time ready = since.time + seconds{count * script::kSequenceUnitSeconds};
                 if (place_.time < ready)
-                    return reject_input(RejectCode::NonFinal, i, fmt::format("its lock opens at {}", to_rfc3339(ready)));
+                    return reject_input(RejectCode::NonFinal, i,
+                                        fmt::format("its lock opens at {}", to_rfc3339(ready)));
             } else if (place_.height < since.height + count) {
                 return reject_input(RejectCode::NonFinal, i,
                                     fmt::format("its lock opens at height {}", since.height + count));
@@ -139,14 +151,16 @@ private:
         return {};
     }
 
-    // ---- authority ---------------------------------------------------------------------------------------------------
+    // ---- authority
+    // ---------------------------------------------------------------------------------------------------
 
     /// Runs the script of input `i` against `lock`.
     Result<void, Reject> judge(std::size_t i, ByteView lock, const SpentValue& spent, const Entry& of) {
         if (seats_[i].judged) return {};
         if (lock.empty())
-            return reject_input(RejectCode::NotAuthorised, i,
-                                fmt::format("{} has no lock of its own: name the lock of an ancestor", shown(of.path())));
+            return reject_input(
+                RejectCode::NotAuthorised, i,
+                fmt::format("{} has no lock of its own: name the lock of an ancestor", shown(of.path())));
         const std::size_t left = checks_left_ - effects_.checks;
         const TxHost host{tx_, i, spent, place_, state_.base(), cache_, found_};
         const script::Verdict verdict = script::verify(input(i).unlocking, lock, host, script::kChainRules,
@@ -158,12 +172,12 @@ private:
             return {};
         }
         const bool bomb = verdict.error == script::ScriptError::SigChecks;
-        return Fail{Reject{.code = bomb ? RejectCode::TooManyChecks : RejectCode::NotAuthorised,
-                           .why = fmt::format("the lock of {} was not opened: {}", shown(of.path()),
-                                              script::explain(verdict.error)),
-                           .input = static_cast<std::uint16_t>(i),
-                           .script_error = std::string{script::name(verdict.error)},
-                           .position = verdict.offset}};
+        return Fail{Reject{
+            .code = bomb ? RejectCode::TooManyChecks : RejectCode::NotAuthorised,
+            .why = fmt::format("the lock of {} was not opened: {}", shown(of.path()), script::explain(verdict.error)),
+            .input = static_cast<std::uint16_t>(i),
+            .script_error = std::string{script::name(verdict.error)},
+            .position = verdict.offset}};
     }
 
     /// The resource's own lock, by the input that consumes it.
@@ -200,15 +214,19 @@ private:
             return judge(*i, ancestor->script(), SpentValue::of_authority(), *ancestor);
         }
         if (const auto i = input_that_names_nothing())
-            return reject_input(RejectCode::MissingInput, *i,
-                                "it names an output that is not, or no longer, the latest of a resource or a lock in force");
-        return reject(RejectCode::NotAuthorised, fmt::format("no input names the lock of {} or of an ancestor", shown(path)));
+            return reject_input(
+                RejectCode::MissingInput, *i,
+                "it names an output that is not, or no longer, the latest of a resource or a lock in force");
+        return reject(RejectCode::NotAuthorised,
+                      fmt::format("no input names the lock of {} or of an ancestor", shown(path)));
     }
 
     /// An input that is neither the latest output of anything nor the lock point of an ancestor of what this is about.
     std::optional<std::size_t> input_that_names_nothing() const {
         for (std::size_t i = 0; i < seats_.size(); ++i)
-            if (seats_[i].latest == nullptr && seats_[i].role == Role::Unused && !is_lock_of_ancestor(input(i).previous)) return i;
+            if (seats_[i].latest == nullptr && seats_[i].role == Role::Unused &&
+                !is_lock_of_ancestor(input(i).previous))
+                return i;
         return std::nullopt;
     }
 
@@ -233,7 +251,8 @@ private:
         effects_.consumed.push_back(input(i).previous);
     }
 
-    // ---- writing -----------------------------------------------------------------------------------------------------
+    // ---- writing
+    // -----------------------------------------------------------------------------------------------------
 
     Result<void, Reject> store(std::size_t output) {
         const Resource& resource = tx_.outputs[output].resource;
@@ -291,26 +310,29 @@ private:
                           fmt::format("there is no kind {} in group \"{}\": create its CustomResourceDefinition first",
                                       resource.type.kind, resource.type.group));
         if (*scope != resource.scope)
-            return reject(RejectCode::UnknownKind,
-                          fmt::format("a {} {}", resource.type.kind,
-                                      *scope == Scope::Namespaced ? "needs metadata.namespace" : "lives in no namespace"));
+            return reject(RejectCode::UnknownKind, fmt::format("a {} {}", resource.type.kind,
+                                                               *scope == Scope::Namespaced ? "needs metadata.namespace"
+                                                                                           : "lives in no namespace"));
         return {};
     }
 
     Result<void, Reject> check_cooldown(std::size_t i, const Entry& before) const {
         const Time ready = before.origin().latest.time + place_.parameters->cooldown;
         if (before.path().shape() != Path::Shape::NodeReport && place_.time < ready)
-            return reject_input(RejectCode::Throttled, i, fmt::format("it was changed a moment ago; wait until {}", to_rfc3339(ready)));
+            return reject_input(RejectCode::Throttled, i,
+                                fmt::format("it was changed a moment ago; wait until {}", to_rfc3339(ready)));
         return {};
     }
 
     Result<void, Reject> check_quota(const Resource& resource, std::size_t output, const Entry* before) {
         const Quota quota = place_.parameters->quota_of(resource.type.group, resource.type.kind);
         if (quota == Quota{}) return {};
-        const auto prefix = resource.scope == Scope::Namespaced
-                                ? state::Prefix::kind_in_namespace(resource.name_space, resource.type.group, resource.type.kind)
-                                : state::Prefix::cluster_scoped_kind(resource.type.group, resource.type.kind);
-        if (!prefix) return {};  // nodes, namespaces and tokens have places of their own; their number is the cluster's size
+        const auto prefix =
+            resource.scope == Scope::Namespaced
+                ? state::Prefix::kind_in_namespace(resource.name_space, resource.type.group, resource.type.kind)
+                : state::Prefix::cluster_scoped_kind(resource.type.group, resource.type.kind);
+        if (!prefix)
+            return {};  // nodes, namespaces and tokens have places of their own; their number is the cluster's size
         auto [at, fresh] = usage_.try_emplace(*prefix, state_.totals(*prefix));
         state::Totals& used = at->second;
         const Output& written = tx_.tx.outputs[output];
@@ -318,17 +340,20 @@ private:
         used.bytes += written.value.size() + written.locking.size();
         used.bytes -= before == nullptr ? 0 : std::min(used.bytes, before->weight());
         if (used.count > quota.count_max)
-            return reject(RejectCode::QuotaExceeded,
-                          fmt::format("{} allows {} of {}", resource.name_space.empty() ? "the cluster" : resource.name_space,
-                                      quota.count_max, resource.type.kind));
+            return reject(
+                RejectCode::QuotaExceeded,
+                fmt::format("{} allows {} of {}", resource.name_space.empty() ? "the cluster" : resource.name_space,
+                            quota.count_max, resource.type.kind));
         if (used.bytes > quota.bytes_max)
-            return reject(RejectCode::QuotaExceeded, fmt::format("{} allows {} bytes of {}",
-                                                                 resource.name_space.empty() ? "the cluster" : resource.name_space,
-                                                                 quota.bytes_max, resource.type.kind));
+            return reject(RejectCode::QuotaExceeded,
+                          fmt::format("{} allows {} bytes of {}",
+                                      resource.name_space.empty() ? "the cluster" : resource.name_space,
+                                      quota.bytes_max, resource.type.kind));
         return {};
     }
 
-    // ---- deleting ----------------------------------------------------------------------------------------------------
+    // ---- deleting
+    // ----------------------------------------------------------------------------------------------------
 
     Result<void, Reject> remove(const Entry& entry) {
         TRY(rules_.admit_delete(entry, state_));
@@ -354,8 +379,8 @@ private:
         return remove(*entry);
     }
 
-    /// Inputs that nothing took and that are the latest output of something: it is deleted. The deepest first, because an
-    /// input may be meant as authority for what is below it.
+    /// Inputs that nothing took and that are the latest output of something: it is deleted. The deepest first, because
+    /// an input may be meant as authority for what is below it.
     Result<std::size_t, Reject> remove_by_input() {
         std::vector<std::size_t> left;
         for (std::size_t i = 0; i < seats_.size(); ++i)
@@ -384,8 +409,9 @@ private:
         for (std::size_t i = 0; i < seats_.size(); ++i) {
             if (seats_[i].role != Role::Unused) continue;
             if (seats_[i].latest == nullptr && !is_lock_of_ancestor(input(i).previous))
-                return reject_input(RejectCode::MissingInput, i,
-                                    "it names an output that is not, or no longer, the latest of a resource or a lock in force");
+                return reject_input(
+                    RejectCode::MissingInput, i,
+                    "it names an output that is not, or no longer, the latest of a resource or a lock in force");
             return reject_input(RejectCode::UnusedInput, i, "nothing in the transaction needs it");
         }
         return {};
@@ -402,13 +428,16 @@ private:
         return {};
     }
 
-    // ---- join tokens -------------------------------------------------------------------------------------------------
+    // ---- join tokens
+    // -------------------------------------------------------------------------------------------------
 
-    /// Whether a token among the inputs covers one more Node. Whether the token is then spent rightly is checked at the end.
+    /// Whether a token among the inputs covers one more Node. Whether the token is then spent rightly is checked at the
+    /// end.
     bool take_token() {
         for (std::size_t i = 0; i < seats_.size(); ++i) {
             const Entry* token = seats_[i].latest;
-            if (token == nullptr || token->path().shape() != Path::Shape::JoinToken || input(i).unlocking.empty()) continue;
+            if (token == nullptr || token->path().shape() != Path::Shape::JoinToken || input(i).unlocking.empty())
+                continue;
             if (nodes_by_token_.contains(i)) continue;
             nodes_by_token_.emplace(i, token);
             return true;
@@ -425,8 +454,9 @@ private:
             const bool last = read->count == 1;
             const auto spent = spent_tokens_.find(i);
             if (last != (spent == spent_tokens_.end()))
-                return reject_input(RejectCode::NotAuthorised, i,
-                                    last ? "the join token's last use deletes it" : "the join token must be counted down");
+                return reject_input(
+                    RejectCode::NotAuthorised, i,
+                    last ? "the join token's last use deletes it" : "the join token must be counted down");
         }
         for (const auto& [i, output] : spent_tokens_) {
             const Entry& before = *seats_[i].used_for;
@@ -439,8 +469,9 @@ private:
                                  std::equal(lock.begin(), lock.end(), tx_.tx.outputs[output].locking.begin(),
                                             tx_.tx.outputs[output].locking.end());
             if (!counted)
-                return reject_input(RejectCode::NotAuthorised, i,
-                                    "by its own lock a join token is only counted down, by one for the Node it creates");
+                return reject_input(
+                    RejectCode::NotAuthorised, i,
+                    "by its own lock a join token is only counted down, by one for the Node it creates");
         }
         return {};
     }
@@ -483,7 +514,8 @@ void perform(const Effects& effects, WorkingState& state, const Place& place) {
         const Resource& resource = tx.outputs[output].resource;
         const Output& written = tx.tx.outputs[output];
         const Entry* before = state.find(resource.path);
-        const state::Mark mark{.output = {tx.id, static_cast<std::uint16_t>(output)}, .height = place.height, .time = place.time};
+        const state::Mark mark{
+            .output = {tx.id, static_cast<std::uint16_t>(output)}, .height = place.height, .time = place.time};
         state::Origin origin{.born = mark, .latest = mark, .lock = mark};
         std::string old;
         if (before != nullptr) {

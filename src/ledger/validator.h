@@ -23,21 +23,21 @@ struct Place {
 /// A valid transaction's effects, decided but not done. Good for the state it was decided on.
 struct Effects {
     SharedTx tx{};
-    std::vector<Outpoint> consumed{};      ///< latest outputs that cease to be
-    std::vector<Outpoint> locks_used{};    ///< lock points whose authority it took
-    std::vector<Outpoint> locks_ended{};   ///< lock points that cease to be
-    std::vector<std::size_t> stores{};     ///< outputs that are written, parents before children
-    std::vector<state::Path> removes{};    ///< resources deleted, with all below them
-    std::vector<state::Path> creates{};    ///< paths of `stores` that did not exist
-    std::size_t checks = 0;                ///< signature checks executed
+    std::vector<Outpoint> consumed{};     ///< latest outputs that cease to be
+    std::vector<Outpoint> locks_used{};   ///< lock points whose authority it took
+    std::vector<Outpoint> locks_ended{};  ///< lock points that cease to be
+    std::vector<std::size_t> stores{};    ///< outputs that are written, parents before children
+    std::vector<state::Path> removes{};   ///< resources deleted, with all below them
+    std::vector<state::Path> creates{};   ///< paths of `stores` that did not exist
+    std::size_t checks = 0;               ///< signature checks executed
     /// A script asked for the block's place or the members: the verdict must be asked again for another parent.
     bool depends_on_block = false;
 };
 
 /// What `tx` would do to `state` at `place`, or why it may not.
 ///
-/// `checks_left` bounds its signature checks beside its own share (the block's rest). Good signatures are looked up in and
-/// added to `cache`.
+/// `checks_left` bounds its signature checks beside its own share (the block's rest). Good signatures are looked up in
+/// and added to `cache`.
 Result<Effects, Reject> decide(const SharedTx& tx, const WorkingState& state, const Place& place, const Rules& rules,
                                SignatureCache& cache, std::size_t checks_left);
 

@@ -19,8 +19,8 @@ struct OutpointHash {
     }
 };
 
-/// Which resource an output is the latest of. An input names an output only, and a deletion has no document that would say
-/// what it is about. Derived from the tree, so it is in no root; follows it delta by delta.
+/// Which resource an output is the latest of. An input names an output only, and a deletion has no document that would
+/// say what it is about. Derived from the tree, so it is in no root; follows it delta by delta.
 class OutpointIndex {
 public:
     OutpointIndex() = default;
@@ -35,8 +35,8 @@ private:
     std::unordered_map<Outpoint, state::Path, OutpointHash> paths_;
 };
 
-/// The state while a block (or the pool) is worked through: a batch on the parent's view that also knows which resource an
-/// output belongs to. Nothing is visible outside before `finish`.
+/// The state while a block (or the pool) is worked through: a batch on the parent's view that also knows which resource
+/// an output belongs to. Nothing is visible outside before `finish`.
 ///
 /// Borrows the index, which must be that of the base view. Entries it shows are good until its next change.
 class WorkingState {

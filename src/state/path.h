@@ -99,7 +99,7 @@ public:
     static Result<Path, PathFault> node(std::string_view name);
     static Result<Path, PathFault> node_report(std::string_view node);
     static Result<Path, PathFault> join_token(std::string_view name);
-    static Result<Path, PathFault> namespace_(std::string_view name);
+    static Result<Path, PathFault> namespace_(std::string_view name);  // NOLINT(readability-identifier-naming): keyword
     static Result<Path, PathFault> namespaced(std::string_view namespace_name, std::string_view group,
                                               std::string_view kind, std::string_view name);
     static Result<Path, PathFault> cluster_scoped(std::string_view group, std::string_view kind, std::string_view name);

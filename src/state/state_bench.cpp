@@ -122,30 +122,49 @@ double processor_seconds() {
 
 /// Making the entries (which hashes the documents), changing the tree, hashing, and what it takes to free the old
 /// nodes.
-double updates_per_second() {
+struct Rates {
+    double processor = 0;
+    double wall = 0;
+};
+
+Rates updates_per_second() {
     StateView view = million().view;
     Random random{2};
-    std::vector<double> rates;
+    std::vector<double> processor, wall;
     for (std::uint64_t round = 0, version = 1u << 30; round < 300; ++round) {
         std::vector<Draft> drafts;
         for (std::size_t i = 0; i < kBatch; ++i) drafts.push_back(draft_of(random.below(kDocuments), ++version));
         const double start = processor_seconds();
+        const auto wall_start = Clock::now();
         std::vector<EntryPtr> entries;
         entries.reserve(kBatch);
         for (const Draft& draft : drafts) entries.push_back(entry_of(draft));
         Batch batch{view};
         batch.put(entries);
         view = std::move(batch).finish().view;
-        rates.push_back(static_cast<double>(kBatch) / (processor_seconds() - start));
+        processor.push_back(static_cast<double>(kBatch) / (processor_seconds() - start));
+        wall.push_back(static_cast<double>(kBatch) / std::chrono::duration<double>(Clock::now() - wall_start).count());
     }
-    std::nth_element(rates.begin(), rates.begin() + 150, rates.end());
-    return rates[150];
+    for (std::vector<double>* rates : {&processor, &wall})
+        std::nth_element(rates->begin(), rates->begin() + 150, rates->end());
+    return {processor[150], wall[150]};
+}
+const Rates& update_rates() {
+    static const Rates measured = updates_per_second();
+    return measured;
 }
 
 const bool updates = bench::add_figure({
     .name = "state.updates_1m",
+    .unit = "updates/cpu-s",
+    .measure = [] { return update_rates().processor; },
+    .required = 100'000,
+});
+/// The same run by the clock on the wall: what a user gets, and on a busy machine mostly the neighbours' doing.
+const bool updates_wall = bench::add_figure({
+    .name = "state.updates_1m_wall",
     .unit = "updates/s",
-    .measure = updates_per_second,
+    .measure = [] { return update_rates().wall; },
     .required = 100'000,
 });
 
@@ -166,8 +185,13 @@ long times_taken_away() {
 }
 
 /// The slowest of a thousand reads, get and list of 100 in turns, while a writer commits batches as fast as it can.
-/// Reads during which the machine ran something else are left out.
-double reader_latency() {
+/// One figure leaves out reads during which the machine ran something else, the other leaves out nothing.
+struct Latencies {
+    double undisturbed = 0;
+    double all = 0;
+};
+
+Latencies reader_latency() {
     Published published{million().view};
     std::atomic<bool> stop{false};
     std::thread writer{[&] {
@@ -180,8 +204,7 @@ double reader_latency() {
         }
     }};
     Random random{4};
-    std::vector<double> micros;
-    std::size_t interrupted = 0;
+    std::vector<double> micros, all;
     const auto end = Clock::now() + std::chrono::seconds{5};
     for (std::uint64_t i = 0; Clock::now() < end; ++i) {
         const Path path = path_of(random.below(kDocuments));
@@ -197,23 +220,35 @@ double reader_latency() {
             for (const Entry* entry : page.entries) bench::keep(entry->document().front());
         }
         const double took = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
-        if (times_taken_away() == before)
-            micros.push_back(took);
-        else
-            ++interrupted;
+        all.push_back(took);
+        if (times_taken_away() == before) micros.push_back(took);
     }
-    ensure(interrupted < micros.size() / 10, "most reads ran without the processor being given to somebody else");
     stop = true;
     writer.join();
-    const auto at = micros.begin() + static_cast<std::ptrdiff_t>(micros.size() * 999 / 1000);
-    std::nth_element(micros.begin(), at, micros.end());
-    return *at;
+    const auto slowest_of_thousand = [](std::vector<double>& times) {
+        const auto at = times.begin() + static_cast<std::ptrdiff_t>(times.size() * 999 / 1000);
+        std::nth_element(times.begin(), at, times.end());
+        return *at;
+    };
+    return {slowest_of_thousand(micros), slowest_of_thousand(all)};
+}
+const Latencies& latencies() {
+    static const Latencies measured = reader_latency();
+    return measured;
 }
 
 const bool reader = bench::add_figure({
     .name = "state.reader_p999",
     .unit = "µs",
-    .measure = reader_latency,
+    .measure = [] { return latencies().undisturbed; },
+    .required = 1000,
+    .at_most = true,
+});
+/// The same reads with none left out.
+const bool reader_wall = bench::add_figure({
+    .name = "state.reader_p999_wall",
+    .unit = "µs",
+    .measure = [] { return latencies().all; },
     .required = 1000,
     .at_most = true,
 });

@@ -22,14 +22,15 @@ struct Benchmark {
     std::string also_in{};  ///< a second group that selects it, for figures that are read together
 };
 
-/// A figure that has a required value instead of an anchor to run beside it: bytes, a percentile, a rate that a document
-/// promises. Printed like the others, with what is required as the anchor; the ratio is at least 1 where it is kept.
+/// A figure that has a required value instead of an anchor to run beside it: bytes, a percentile, a rate that a
+/// document promises. Printed like the others, with what is required as the anchor; the ratio is at least 1 where it is
+/// kept.
 struct Figure {
     std::string name;
-    std::string unit;                ///< as printed: "updates/s", "µs"
+    std::string unit;  ///< as printed: "updates/s", "µs"
     std::function<double()> measure;
     double required;
-    bool at_most = false;            ///< the figure must not exceed `required`, and smaller is better
+    bool at_most = false;  ///< the figure must not exceed `required`, and smaller is better
     std::string also_in{};
 };
 

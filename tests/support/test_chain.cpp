@@ -73,8 +73,8 @@ const state::Entry* TestChain::get(std::string_view path) const {
 TestChain& TestChain::by(Draft& draft, std::string_view path, std::string_view signer) {
     const state::Entry* entry = get(path);
     EXPECT_NE(entry, nullptr) << path;
-    draft.inputs.push_back({entry->origin().lock.output, std::string{signer}, to_bytes(entry->script()),
-                            SpentValue::of_authority()});
+    draft.inputs.push_back(
+        {entry->origin().lock.output, std::string{signer}, to_bytes(entry->script()), SpentValue::of_authority()});
     return *this;
 }
 
@@ -154,7 +154,8 @@ SharedTx TestChain::update(std::string_view path, std::string_view signer, std::
 }
 
 NextBlock TestChain::next(milliseconds after) const {
-    return {.parent = hash_of(tip()), .height = tip().height + 1, .time = tip().time + after, .parent_time = tip().time};
+    return {
+        .parent = hash_of(tip()), .height = tip().height + 1, .time = tip().time + after, .parent_time = tip().time};
 }
 
 Result<Effects, Reject> TestChain::decide(const SharedTx& tx) {

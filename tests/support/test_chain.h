@@ -9,8 +9,8 @@
 #include "ledger/block_factory.h"
 #include "ledger/pending_pool.h"
 
-/// A chain in memory with people who hold keys, for tests of the ledger: write drafts, sign them for real, put them into
-/// blocks that are built and then applied like a stranger's.
+/// A chain in memory with people who hold keys, for tests of the ledger: write drafts, sign them for real, put them
+/// into blocks that are built and then applied like a stranger's.
 namespace rhizome::test {
 
 /// A key that is the same in every run.
@@ -56,7 +56,8 @@ public:
     ledger::Tx sign_raw(const Draft& draft) const;
 
     /// Creates a document under the authority of `parent`.
-    ledger::SharedTx create(std::string_view parent, std::string_view signer, std::string document, Bytes lock = {}) const;
+    ledger::SharedTx create(std::string_view parent, std::string_view signer, std::string document,
+                            Bytes lock = {}) const;
     /// Writes a new version, unlocked by the resource's own lock.
     ledger::SharedTx update(std::string_view path, std::string_view signer, std::string document, Bytes lock) const;
 

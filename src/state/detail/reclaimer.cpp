@@ -26,15 +26,14 @@ constexpr bool kPooled = true;
 /// A piece of memory full of nodes, behind this head.
 struct alignas(Inner) Reclaimer::Slab {
     Slab* next;
-    std::size_t bytes;
     std::align_val_t alignment;
 };
 
 namespace {
 
 /// A small state gets by with little: 64 KiB at a time. A large one takes 2 MiB at a time and asks for large pages:
-/// walks go all over memory, and finding out where a small page lies costs as much as reading it (measured: 1.7 times
-/// as many updates per second of a million documents).
+/// walks go all over memory, and finding out where a small page lies costs time too. docs/decisions/004 has what was
+/// measured.
 constexpr std::size_t kSmallBytes = std::size_t{64} << 10;
 constexpr std::size_t kLargeBytes = std::size_t{2} << 20;
 constexpr std::uint32_t kSmallSlabsMax = 32;
@@ -45,7 +44,7 @@ Reclaimer::~Reclaimer() {
     (void)collect(SIZE_MAX);
     for (Slab* slab = slabs_.load(std::memory_order_acquire); slab != nullptr;) {
         Slab* const next = slab->next;
-        ::operator delete(slab, slab->bytes, slab->alignment);
+        ::operator delete(slab, slab->alignment);
         slab = next;
     }
 }
@@ -59,7 +58,7 @@ Inner* Reclaimer::add_slab() {
 #if defined(__linux__)
     if (large) (void)::madvise(memory, bytes, MADV_HUGEPAGE);  // a wish: nothing depends on whether it is granted
 #endif
-    auto* slab = new (memory) Slab{nullptr, bytes, alignment};
+    auto* slab = new (memory) Slab{nullptr, alignment};
     auto* nodes = static_cast<std::uint8_t*>(memory) + sizeof(Slab);
     Inner* first = nullptr;
     for (std::size_t i = (bytes - sizeof(Slab)) / sizeof(Inner); i > 0; --i) {

@@ -4,7 +4,8 @@
 #include <sys/stat.h>
 
 #include "base/yaml.h"
-#include "cli/commands/key/harness_test.h"
+#include "cli/commands/key/testing.h"
+#include "support/temp_folder.h"
 
 namespace rhizome::cli {
 namespace {
@@ -22,7 +23,8 @@ mode_t mode_of(const std::filesystem::path& path) {
 }
 
 TEST(KeyNew, AsksTwiceAndKeepsAnEncryptedKey) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.answers = {"open sesame", "open sesame"};
     const auto ran = harness.key({"new", "alice", "-o", "json"});
     ASSERT_EQ(ran.code, 0) << ran.err;
@@ -47,7 +49,8 @@ TEST(KeyNew, AsksTwiceAndKeepsAnEncryptedKey) {
 }
 
 TEST(KeyNew, TakesThePassphraseFromAFileOrTheEnvironment) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto file = harness.write("pass", "first line\r\nsecond line\n", 0600);
     const auto from_file = harness.key({"new", "alice", "--passphrase-file", file});
     EXPECT_EQ(from_file.code, 0) << from_file.err;
@@ -67,7 +70,8 @@ TEST(KeyNew, RefusesBadPassphrasesAndMakesNothing) {
         int code;
         const char* says;
     };
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto empty = harness.write("empty", "\nx\n", 0600);
     const auto large = harness.write("large", std::string(5000, 'x'), 0600);
     const auto longer = harness.write("long", std::string(1025, 'x'), 0600);
@@ -93,7 +97,8 @@ TEST(KeyNew, RefusesBadPassphrasesAndMakesNothing) {
 }
 
 TEST(KeyNew, WithoutATerminalSaysWhichOptionsThereAre) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     // As in a container, where the terminal cannot be opened, and as in a test, where nobody is there at all.
     harness.console.ask_passphrase = [](std::string_view) -> Result<SecretBytes> {
         return fail(ErrorKind::Usage, "there is no terminal");
@@ -107,7 +112,8 @@ TEST(KeyNew, WithoutATerminalSaysWhichOptionsThereAre) {
 }
 
 TEST(KeyNew, WithoutAPassphraseSaysSo) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto ran = harness.key({"new", "dev", "--no-passphrase"});
     EXPECT_EQ(ran.code, 0);
     EXPECT_TRUE(has(ran.err, "warning: for development only: the key is not encrypted")) << ran.err;
@@ -117,7 +123,8 @@ TEST(KeyNew, WithoutAPassphraseSaysSo) {
 }
 
 TEST(KeyNew, NeverReplacesAKeyAndDoesNotAskBeforeSayingSo) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("alice");
     harness.spoil("broken");
     for (const auto* name : {"alice", "broken"}) {
@@ -131,7 +138,8 @@ TEST(KeyNew, NeverReplacesAKeyAndDoesNotAskBeforeSayingSo) {
 }
 
 TEST(KeyCommands, RefuseBadNames) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     for (const auto* name : {"", "Alice", "../alice", "a/b", "-x", "a b", "\x1b[31mred", "alice."}) {
         for (const auto* verb : {"new", "show", "export", "sign"}) {
             const auto ran = harness.key({verb, "--", name});
@@ -144,8 +152,9 @@ TEST(KeyCommands, RefuseBadNames) {
 }
 
 TEST(KeyCommands, FindTheFolder) {
-    KeyHarness harness;
-    const auto root = harness.folder.path();
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
+    const auto& root = harness.folder;
     const auto folder_said = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"key", "list", "-o", "json"});
         const auto ran = harness.run(command_tree(), more);
@@ -165,7 +174,8 @@ TEST(KeyCommands, FindTheFolder) {
 }
 
 TEST(KeyList, SaysHowToMakeTheFirst) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto ran = harness.key({"list"});
     EXPECT_EQ(ran.code, 0);
     EXPECT_EQ(ran.out, "");
@@ -175,7 +185,8 @@ TEST(KeyList, SaysHowToMakeTheFirst) {
 }
 
 TEST(KeyList, ShowsKeysAndWhatIsDamaged) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto alice = harness.make("alice");
     const auto dev = harness.make("dev", {});
     harness.spoil("rotten");
@@ -211,7 +222,8 @@ TEST(KeyList, ShowsKeysAndWhatIsDamaged) {
 }
 
 TEST(KeyCommands, WarnWhenOthersCanGetAtKeys) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("alice");
     const auto path = harness.store.path_of("alice");
     ASSERT_EQ(harness.key({"show", "alice"}).err, "");
@@ -231,7 +243,8 @@ TEST(KeyCommands, WarnWhenOthersCanGetAtKeys) {
 }
 
 TEST(KeyShow, PrintsAllOrOneValue) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto info = harness.make("alice");
     EXPECT_EQ(harness.key({"show", "alice", "--public"}).out, info.public_key.hex() + "\n");
     EXPECT_EQ(harness.key({"show", "alice", "--address"}).out, info.public_key.address().hex() + "\n");
@@ -248,7 +261,8 @@ TEST(KeyShow, PrintsAllOrOneValue) {
 }
 
 TEST(KeyExport, WritesAFileThatOnlyTheOwnerReadsAndNeverOverwrites) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto info = harness.make("alice");
     const auto text = read(harness.store.path_of("alice"));
     const std::string copy = harness.folder / "copy";
@@ -270,7 +284,8 @@ TEST(KeyExport, WritesAFileThatOnlyTheOwnerReadsAndNeverOverwrites) {
 }
 
 TEST(KeyExport, KeepsBareSecretsOffTheScreen) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("dev", {});
     harness.make("alice");
     harness.console.out_is_terminal = true;
@@ -289,7 +304,8 @@ TEST(KeyExport, KeepsBareSecretsOffTheScreen) {
 }
 
 TEST(KeyImport, BringsAnExportedKeyBack) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto info = harness.make("alice");
     const auto text = harness.key({"export", "alice"}).out;
     const auto copy = harness.write("copy", text, 0600);
@@ -309,7 +325,8 @@ TEST(KeyImport, BringsAnExportedKeyBack) {
 }
 
 TEST(KeyImport, RefusesDamagedFilesByName) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("alice");
     auto text = harness.key({"export", "alice"}).out;
     const auto digit = text.find("\"sealed\": \"") + 11;
@@ -328,7 +345,8 @@ TEST(KeyImport, RefusesDamagedFilesByName) {
 }
 
 TEST(KeyImport, TakesABareSecret) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const std::string secret = std::string(63, '0') + "1";
     const std::string generator = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798";
     harness.in.str(" " + secret + "\r\n");
@@ -355,7 +373,8 @@ TEST(KeyImport, TakesABareSecret) {
 }
 
 TEST(KeyCompletion, OffersTheNamesOfKeys) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto info = harness.make("alice");
     harness.make("bob");
     harness.spoil("rotten");

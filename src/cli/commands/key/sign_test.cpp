@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"
-#include "cli/commands/key/harness_test.h"
+#include "cli/commands/key/testing.h"
 #include "crypto/hash.h"
+#include "support/temp_folder.h"
 
 namespace rhizome::cli {
 namespace {
@@ -22,7 +23,8 @@ std::string signature_by(KeyHarness& harness, const std::string& name, const std
 }
 
 TEST(KeySign, SignsTheTaggedHashOfTheMessage) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto info = harness.make("alice");
     const auto note = harness.write("note.txt", "I agree\n");
     const auto line = signature_by(harness, "alice", note);
@@ -47,7 +49,8 @@ TEST(KeySign, SignsTheTaggedHashOfTheMessage) {
 }
 
 TEST(KeySign, ReadsFilesAndPipesOfAnySizeAlike) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("dev", {});
     std::string large(1'000'003, '\0');  // no whole number of pieces
     for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<char>(i * 31 % 251);
@@ -68,10 +71,11 @@ TEST(KeySign, ReadsFilesAndPipesOfAnySizeAlike) {
 }
 
 TEST(KeySign, TellsAFileThatCannotBeReadBeforeAsking) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("alice");
     EXPECT_EQ(harness.key({"sign", "alice", harness.folder / "absent"}).code, 3);
-    EXPECT_EQ(harness.key({"sign", "alice", harness.folder.path()}).code, 1) << "a folder";
+    EXPECT_EQ(harness.key({"sign", "alice", harness.folder}).code, 1) << "a folder";
     harness.in.setstate(std::ios_base::badbit);
     const auto ran = harness.key({"sign", "alice"});
     EXPECT_EQ(ran.code, 1) << "half a message is not signed";
@@ -81,7 +85,8 @@ TEST(KeySign, TellsAFileThatCannotBeReadBeforeAsking) {
 }
 
 TEST(KeySign, AWrongPassphraseAndADamagedFileAreDifferentAndChangeNothing) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("alice");
     const auto note = harness.write("note.txt", "x");
     const auto path = harness.store.path_of("alice");
@@ -115,7 +120,8 @@ TEST(KeySign, AWrongPassphraseAndADamagedFileAreDifferentAndChangeNothing) {
 }
 
 TEST(KeySign, WithoutATerminalSaysWhichOptionsThereAre) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     harness.make("alice");
     harness.console.ask_passphrase = nullptr;
     const auto ran = harness.key({"sign", "alice", harness.write("note", "x")});
@@ -126,7 +132,8 @@ TEST(KeySign, WithoutATerminalSaysWhichOptionsThereAre) {
 }
 
 TEST(KeyVerify, AcceptsASignatureByNameOrPublicKey) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto info = harness.make("alice");
     const auto note = harness.write("note.txt", "I agree\n");
     const auto line = signature_by(harness, "alice", note);
@@ -149,7 +156,8 @@ TEST(KeyVerify, AcceptsASignatureByNameOrPublicKey) {
 }
 
 TEST(KeyVerify, NamesWhatIsWrong) {
-    KeyHarness harness;
+    const test::TempFolder folder;
+    KeyHarness harness{folder.path()};
     const auto alice = harness.make("alice");
     const auto bob = harness.make("bob");
     const auto note = harness.write("note.txt", "I agree\n");

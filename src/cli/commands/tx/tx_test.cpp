@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"
-#include "cli/commands/key/harness_test.h"
+#include "cli/commands/key/testing.h"
 #include "ledger/codec.h"
 #include "ledger/json_form.h"
 #include "script/script.h"
 #include "support/sample_state.h"
+#include "support/temp_folder.h"
 #include "support/vectors.h"
 
 namespace rhizome::cli {
@@ -53,7 +54,8 @@ protected:
                                              name_space, name));
     }
 
-    testing::KeyHarness harness;
+    test::TempFolder folder;
+    testing::KeyHarness harness{folder.path()};
     std::string state;
 };
 

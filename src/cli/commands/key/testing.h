@@ -15,7 +15,6 @@
 #include "cli/tree.h"
 #include "node/keystore.h"
 #include "runtime/files.h"
-#include "support/temp_folder.h"
 
 /// For tests of the key commands: a folder of cheap keys, and a person who gives prepared answers.
 namespace rhizome::cli::testing {
@@ -26,12 +25,12 @@ inline constexpr std::string_view kPassphrase = "correct horse";
 inline std::string read(const std::filesystem::path& path) { return runtime::read_file(path, 1u << 20).value(); }
 
 struct KeyHarness : Harness {
-    test::TempFolder folder;
+    std::filesystem::path folder;  ///< for everything
     node::Keystore store{folder / "keys"};
     std::deque<std::string> answers;   ///< to prompts, the first one first
     std::vector<std::string> prompts;  ///< that were asked
 
-    KeyHarness() {
+    explicit KeyHarness(std::filesystem::path folder_in) : folder(std::move(folder_in)) {
         console.now = [] { return kNow; };
         console.ask_passphrase = [this](std::string_view prompt) -> Result<SecretBytes> {
             prompts.emplace_back(prompt);
