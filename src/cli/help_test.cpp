@@ -34,9 +34,13 @@ TEST(Help, OurOwnPagesAreAsReviewed) {
     for (const auto* name : {"doctor", "completion", "key", "version"}) {
         test::expect_golden(fmt::format("cli/help-{}.txt", name), render_help({&root, root.find(name)}, {}));
     }
-    const auto* key = root.find("key");
-    for (const auto& verb : key->subcommands) {
-        test::expect_golden(fmt::format("cli/help-key-{}.txt", verb.name), render_help({&root, key, &verb}, {}));
+    for (const auto* group : {"key", "tx"}) {
+        const auto* command = root.find(group);
+        test::expect_golden(fmt::format("cli/help-{}.txt", group), render_help({&root, command}, {}));
+        for (const auto& verb : command->subcommands) {
+            test::expect_golden(fmt::format("cli/help-{}-{}.txt", group, verb.name),
+                                render_help({&root, command, &verb}, {}));
+        }
     }
 }
 

@@ -18,6 +18,7 @@ Command help_command();
 Command key_command();
 Command man_command();
 Command script_command();
+Command tx_command();
 Command version_command();
 
 /// One line, as `rhizome --version` prints it.

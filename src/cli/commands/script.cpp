@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rhizome script`: writing, reading and trying out locking scripts. Needs no node.
-#include <charconv>
-#include <istream>
 #include <iterator>
 #include <limits>
 
@@ -9,10 +7,13 @@
 
 #include "base/time.h"
 #include "cli/commands/commands.h"
+#include "cli/input.h"
+#include "cli/known_keys.h"
 #include "cli/print.h"
+#include "cli/script_view.h"
 #include "cli/text.h"
+#include "cli/values.h"
 #include "crypto/keys.h"
-#include "runtime/files.h"
 #include "script/assembler.h"
 #include "script/explain.h"
 #include "script/interpreter.h"
@@ -28,50 +29,23 @@ constexpr std::size_t kTextBytesMax = 1 << 20;
 // ---- input ----------------------------------------------------------------------------------------------------------
 
 /// Keys that the command line names: `--key alice=02ab...`.
-class NamedKeys final : public script::KeyResolver {
-public:
-    static Result<NamedKeys> from(const std::vector<std::string>& pairs) {
-        NamedKeys keys;
-        for (const std::string& pair : pairs) {
-            const std::size_t equals = pair.find('=');
-            if (equals == std::string::npos || equals == 0) {
-                return fail(ErrorKind::Usage, fmt::format("--key {} is not NAME=KEY", printable(pair)));
-            }
-            const auto bytes = from_hex(std::string_view{pair}.substr(equals + 1));
-            auto key = bytes ? crypto::PublicKey::parse(*bytes) : Fail{crypto::SignatureFault::BadKey};
-            if (!key) {
-                return fail(ErrorKind::Usage,
-                            fmt::format("--key {} is not followed by a public key\n66 hexadecimal digits",
-                                        printable(pair.substr(0, equals + 1))));
-            }
-            keys.keys_.emplace_back(pair.substr(0, equals), *key);
+Result<KnownKeys> named_keys(const std::vector<std::string>& pairs) {
+    KnownKeys keys;
+    for (const std::string& pair : pairs) {
+        const std::size_t equals = pair.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return fail(ErrorKind::Usage, fmt::format("--key {} is not NAME=KEY", printable(pair)));
         }
-        return keys;
-    }
-
-    [[nodiscard]] std::optional<crypto::PublicKey> find(std::string_view name) const override {
-        for (const auto& [known, key] : keys_) {
-            if (known == name) return key;
+        const auto bytes = from_hex(std::string_view{pair}.substr(equals + 1));
+        auto key = bytes ? crypto::PublicKey::parse(*bytes) : Fail{crypto::SignatureFault::BadKey};
+        if (!key) {
+            return fail(ErrorKind::Usage, fmt::format("--key {} is not followed by a public key\n66 hexadecimal digits",
+                                                      printable(pair.substr(0, equals + 1))));
         }
-        return std::nullopt;
+        keys.add(pair.substr(0, equals), *key);
     }
-    [[nodiscard]] std::vector<std::string> names() const override {
-        std::vector<std::string> all;
-        for (const auto& [name, key] : keys_) all.push_back(name);
-        return all;
-    }
-    /// What an item on the stack is called: `alice`, `hash of alice`; empty when it is nobody's.
-    [[nodiscard]] std::string name_of(ByteView item) const {
-        for (const auto& [name, key] : keys_) {
-            if (rhizome::as_text(item) == rhizome::as_text(key.bytes())) return name;
-            if (rhizome::as_text(item) == rhizome::as_text(key.address().view())) return "hash of " + name;
-        }
-        return {};
-    }
-
-private:
-    std::vector<std::pair<std::string, crypto::PublicKey>> keys_;
-};
+    return keys;
+}
 
 /// The text of a script: the arguments, a file, or what comes on stdin.
 Result<std::string> script_text(const Invocation& call) {
@@ -81,28 +55,10 @@ Result<std::string> script_text(const Invocation& call) {
         return fail(ErrorKind::Usage, "a script is given twice: as an argument and with --file");
     }
     if (!words.empty()) return join(words, " ");
-    if (file && *file != "-") return runtime::read_file(*file, kTextBytesMax);
-    std::string text;
-    char letter = 0;
-    while (text.size() <= kTextBytesMax && call.console.in.get(letter)) text += letter;
-    if (text.size() > kTextBytesMax) return fail(ErrorKind::Exhausted, "the script on stdin has more than 1 MiB");
-    return text;
+    return read_input(call.console, file.value_or("-"), kTextBytesMax);
 }
 
-/// Shows the place on stderr, then fails with the sentence.
-Fail<Error> faulty(Console& console, std::string_view what, std::string_view text, const script::TextFault& fault) {
-    console.err << script::point_at(text, fault) << '\n';
-    return Fail{with_context(what, script::to_error(fault))};
-}
-
-Result<Bytes> script_of(Invocation& call, std::string_view what, const std::string& text, const NamedKeys& keys) {
-    auto made = script::compile(text, &keys);
-    if (!made) return faulty(call.console, what, text, made.error());
-    return std::move(*made);
-}
-
-// ---- a transaction that exists on the command line only
-// -----------------------------------------------------------------
+// ---- a transaction that exists on the command line only -------------------------------------------------------------
 
 class AssumedHost final : public script::Host {
 public:
@@ -133,33 +89,8 @@ public:
     }
 };
 
-Result<std::uint64_t> whole_number(const Invocation& call, std::string_view option, std::uint64_t most) {
-    const std::string text = call.text(option);
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number > most) {
-        return fail(ErrorKind::Usage,
-                    fmt::format("--{} {} is not a number from 0 to {}", option, printable(text), most));
-    }
-    return number;
-}
-
-/// A number, a date, or (for a sequence) a waiting time.
-Result<std::uint32_t> lock_number(const Invocation& call, std::string_view option) {
-    const std::string text = call.text(option);
-    if (const auto moment = script::parse_moment(text);
-        moment && *moment <= std::numeric_limits<std::uint32_t>::max()) {
-        return static_cast<std::uint32_t>(*moment);
-    }
-    if (const auto wait = parse_duration(text); wait && option == "sequence") {
-        if (const auto operand = script::relative_lock(*wait)) return static_cast<std::uint32_t>(*operand);
-    }
-    TRY(const std::uint64_t number, whole_number(call, option, std::numeric_limits<std::uint32_t>::max()));
-    return static_cast<std::uint32_t>(number);
-}
-
 struct Trial {
-    NamedKeys keys;
+    KnownKeys keys;
     Bytes unlocking;
     Bytes locking;
     AssumedHost host;
@@ -169,10 +100,10 @@ struct Trial {
 
 Result<Trial> trial(Invocation& call) {
     Trial made;
-    TRY(made.keys, NamedKeys::from(call.texts("key")));
+    TRY(made.keys, named_keys(call.texts("key")));
     TRY(const std::string locking_text, script_text(call));
-    TRY(made.locking, script_of(call, "locking script", locking_text, made.keys));
-    TRY(made.unlocking, script_of(call, "unlocking script", call.text("unlock"), made.keys));
+    TRY(made.locking, compile_script(call.console, "locking script", locking_text, made.keys));
+    TRY(made.unlocking, compile_script(call.console, "unlocking script", call.text("unlock"), made.keys));
     TRY(made.host.lock_time, lock_number(call, "lock-time"));
     TRY(made.host.sequence, lock_number(call, "sequence"));
     TRY(const std::uint64_t height, whole_number(call, "height", std::numeric_limits<std::int64_t>::max()));
@@ -209,116 +140,10 @@ Result<Trial> trial(Invocation& call) {
 
 // ---- output ---------------------------------------------------------------------------------------------------------
 
-json::Value verdict_data(const script::Verdict& verdict) {
-    json::Object data;
-    data.set("ok", verdict.ok());
-    data.set("error", name(verdict.error));
-    if (!verdict.ok()) {
-        data.set("why", explain(verdict.error));
-        data.set("script", name(verdict.part));
-        data.set("offset", verdict.offset);
-    }
-    data.set("signatureChecks", verdict.signature_checks);
-    data.set("dependsOnBlock", verdict.depends_on_block);
-    return data;
-}
-
 /// The sentence of a verdict goes to stdout; a failed one also decides the exit code.
 Result<void> concluded(const script::Verdict& verdict) {
     if (verdict.ok()) return ok();
     return Fail{script::to_error(verdict)};
-}
-
-std::string verdict_text(const script::Verdict& verdict, const Style& style) {
-    if (!verdict.ok()) return style.paint(Tone::Bad, name(verdict.error)) + "\n";
-    std::string text = style.paint(Tone::Good, "OK") + fmt::format(", {} signature check{}", verdict.signature_checks,
-                                                                   verdict.signature_checks == 1 ? "" : "s");
-    if (verdict.depends_on_block) text += ", for this block only";
-    return text + "\n";
-}
-
-bool is_readable(ByteView item) {
-    return std::all_of(item.begin(), item.end(), [](std::uint8_t byte) { return byte >= 0x20 && byte < 0x7f; });
-}
-
-/// One item for a person: its owner's name, a number, text, or the beginning of its bytes.
-std::string item_text(ByteView item, const NamedKeys& keys) {
-    constexpr std::size_t kWholeMax = 8;
-    if (item.empty()) return "0";
-    if (const std::string owner = keys.name_of(item); !owner.empty()) return "<" + owner + ">";
-    if (item.size() == 1 && item[0] <= 16) return fmt::format("{}", item[0]);
-    if (item.size() > 2 && item.size() <= 2 * kWholeMax && is_readable(item))
-        return fmt::format("'{}'", rhizome::as_text(item));
-    if (item.size() <= kWholeMax) return "<" + to_hex(item) + ">";
-    return fmt::format("<{}.. {}>", to_hex(item.first(4)), item.size());
-}
-
-std::string stack_text(const std::vector<Bytes>& stack, const NamedKeys& keys) {
-    std::string text;
-    for (const Bytes& item : stack) text += (text.empty() ? "" : " ") + item_text(item, keys);
-    return text;
-}
-
-/// Assembly with long pushes shortened in the same way.
-std::string short_script(ByteView bytes, const NamedKeys& keys) {
-    std::string text;
-    script::InstructionReader reader{bytes};
-    while (const auto instruction = reader.next()) {
-        if (!text.empty()) text += ' ';
-        const bool data = instruction->is_push() && !instruction->broken && instruction->data.size() > 4;
-        text += data ? item_text(instruction->data, keys)
-                     : script::disassemble(bytes.subspan(instruction->offset, instruction->size));
-    }
-    return text;
-}
-
-json::Array hex_items(const std::vector<Bytes>& stack) {
-    json::Array items;
-    for (const Bytes& item : stack) items.emplace_back(to_hex(item));
-    return items;
-}
-
-json::Value trace_data(const script::Trace& trace) {
-    json::Array steps;
-    for (const script::TraceStep& step : trace.steps) {
-        json::Object row;
-        row.set("step", steps.size() + 1);
-        row.set("script", name(step.part));
-        row.set("offset", step.offset);
-        row.set("instruction", step.instruction);
-        row.set("executed", step.executed);
-        row.set("openBranches", step.open_branches);
-        row.set("stack", hex_items(step.stack));
-        row.set("altStack", hex_items(step.alt_stack));
-        row.set("rest", step.rest);
-        row.set("what", step.what);
-        steps.emplace_back(std::move(row));
-    }
-    json::Object data;
-    data.set("steps", std::move(steps));
-    data.set("stepsLeftOut", trace.left_out);
-    data.set("verdict", verdict_data(trace.verdict));
-    return data;
-}
-
-std::string trace_table(const script::Trace& trace, const Trial& tried, const Console& console) {
-    Table table{{"STEP", "SCRIPT", "OPCODE", "STACK", "REST OF SCRIPT", "WHAT HAPPENED"}};
-    std::size_t number = 0;
-    for (const script::TraceStep& step : trace.steps) {
-        const ByteView bytes = step.part == script::ScriptPart::Unlocking ? tried.unlocking : tried.locking;
-        script::InstructionReader reader{bytes.subspan(step.offset)};
-        const auto instruction = reader.next();
-        const std::size_t size = instruction ? instruction->size : 0;
-        std::string stack = stack_text(step.stack, tried.keys);
-        if (!step.alt_stack.empty()) stack += " | alt: " + stack_text(step.alt_stack, tried.keys);
-        const Tone tone = step.error != script::ScriptError::Ok ? Tone::Bad : step.executed ? Tone::Plain : Tone::Faint;
-        table.add({fmt::format("{}", ++number), std::string{name(step.part)},
-                   Cell{short_script(bytes.subspan(step.offset, size), tried.keys), tone}, stack,
-                   short_script(bytes.subspan(step.offset + size), tried.keys), Cell{step.what, tone}});
-    }
-    std::string text = table.render(console.out_style, console.out_width);
-    if (trace.left_out > 0) text += fmt::format("({} more steps)\n", trace.left_out);
-    return text + "\n" + verdict_text(trace.verdict, console.out_style);
 }
 
 // ---- commands -------------------------------------------------------------------------------------------------------
@@ -332,9 +157,9 @@ json::Value script_data(ByteView bytes) {
 }
 
 Result<void> run_asm(Invocation& call) {
-    TRY(const NamedKeys keys, NamedKeys::from(call.texts("key")));
+    TRY(const KnownKeys keys, named_keys(call.texts("key")));
     TRY(const std::string text, script_text(call));
-    TRY(const Bytes bytes, script_of(call, "script", text, keys));
+    TRY(const Bytes bytes, compile_script(call.console, "script", text, keys));
     print_data(call, script_data(bytes), [&] { return to_hex(bytes) + "\n"; });
     return ok();
 }
@@ -357,9 +182,9 @@ Result<void> run_disasm(Invocation& call) {
 }
 
 Result<void> run_explain(Invocation& call) {
-    TRY(const NamedKeys keys, NamedKeys::from(call.texts("key")));
+    TRY(const KnownKeys keys, named_keys(call.texts("key")));
     TRY(const std::string text, script_text(call));
-    TRY(const Bytes bytes, script_of(call, "script", text, keys));
+    TRY(const Bytes bytes, compile_script(call.console, "script", text, keys));
     const script::Explanation meaning = script::explain(bytes);
     json::Value data = script_data(bytes);
     data["meaning"] = meaning.sentence;
@@ -387,7 +212,8 @@ Result<void> run_run(Invocation& call) {
 Result<void> run_trace(Invocation& call) {
     TRY(const Trial tried, trial(call));
     const script::Trace made = trace(tried.unlocking, tried.locking, tried.host, tried.rules, tried.limits);
-    print_data(call, trace_data(made), [&] { return trace_table(made, tried, call.console); });
+    print_data(call, trace_data(made),
+               [&] { return trace_table(made, tried.unlocking, tried.locking, tried.keys, call.console); });
     return concluded(made.verdict);
 }
 

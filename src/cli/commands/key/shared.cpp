@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/commands/key/passphrase.h"
 #include "cli/print.h"
 #include "cli/text.h"
 
@@ -114,6 +115,18 @@ Result<void> check_is_free(Invocation& call, const Keystore& store, const std::s
     return fail(ErrorKind::Conflict, fmt::format("there is a key named \"{}\" in {} already; keys are never replaced\n"
                                                  "choose another name, or look at that key with '{} key show {}'",
                                                  name, store.folder().native(), call.program, name));
+}
+
+Result<crypto::SecretKey> open_key(Invocation& call, const Keystore& store, const crypto::KeyFileInfo& info) {
+    std::optional<SecretBytes> passphrase;
+    if (info.cost) {
+        TRY(passphrase, passphrase_of(call, info.name));
+    }
+    auto loaded = store.load(info.name, passphrase ? std::optional{passphrase->view()} : std::nullopt);
+    if (loaded) return std::move(loaded->secret);
+    auto error = std::move(loaded).error();
+    if (error.kind == ErrorKind::Denied) error.message += "; the file is unchanged";
+    return Fail{with_hints_about_file(call, std::move(error), info.name)};
 }
 
 Result<SecretBytes> read_stdin(Console& console, std::size_t max_bytes) {

@@ -29,6 +29,10 @@ void warn_if_open(Invocation& call, const node::Keystore& store, const node::Key
 /// or why the file cannot be used and what to do then.
 Result<crypto::KeyFileInfo> find_key(Invocation& call, const node::Keystore& store, const std::string& name);
 
+/// The secret of a key that was found, after asking for its passphrase where it has one. The command declares
+/// `passphrase_file_option`.
+Result<crypto::SecretKey> open_key(Invocation& call, const node::Keystore& store, const crypto::KeyFileInfo& info);
+
 /// Conflict when there is anything of that name, Usage for a bad name: before a person is asked for a passphrase.
 Result<void> check_is_free(Invocation& call, const node::Keystore& store, const std::string& name);
 

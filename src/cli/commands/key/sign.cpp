@@ -65,18 +65,6 @@ Result<crypto::Digest> message_digest(Console& console, const std::string& file)
     return is_stdin(file) ? digest_of_stream(console) : digest_of_file(file);
 }
 
-Result<crypto::SecretKey> open_key(Invocation& call, const Keystore& store, const crypto::KeyFileInfo& info) {
-    std::optional<SecretBytes> passphrase;
-    if (info.cost) {
-        TRY(passphrase, passphrase_of(call, info.name));
-    }
-    auto loaded = store.load(info.name, passphrase ? std::optional{passphrase->view()} : std::nullopt);
-    if (loaded) return std::move(loaded->secret);
-    auto error = std::move(loaded).error();
-    if (error.kind == ErrorKind::Denied) error.message += "; the file is unchanged";
-    return Fail{with_hints_about_file(call, std::move(error), info.name)};
-}
-
 Result<void> run_sign(Invocation& call) {
     TRY(const auto store, keystore_of(call));
     TRY(const auto info, find_key(call, store, call.argument("NAME")));

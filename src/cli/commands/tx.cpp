@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/commands.h"
+#include "cli/commands/tx/verbs.h"
+
+namespace rhizome::cli {
+
+Command tx_command() {
+    return {
+        .name = "tx",
+        .summary = "Write, sign, read and try out transactions",
+        .details =
+            "A transaction is a signed change: it writes documents, or deletes them, and shows that whoever signed may "
+            "do "
+            "so. These commands work on files and need no node: a machine without a network can sign.\n"
+            "\n"
+            "'new' makes an unsigned one from documents, 'sign' adds your signature (several people sign one after the "
+            "other), 'check' says what it would do in the next block, 'decode' shows what is in it. All but the last "
+            "ask a "
+            "state exported by a node which locks are in force.",
+        .examples = {{"write", "rhizome tx new pod.yaml --state state.json --out tx.json"},
+                     {"sign", "rhizome tx sign tx.json --key alice --state state.json --out tx.json"},
+                     {"try it out", "rhizome tx check tx.json --state state.json"}},
+        .subcommands = {tx::new_command(), tx::sign_command(), tx::check_command(), tx::decode_command()},
+        .group = std::string{kGroupChain},
+    };
+}
+
+}  // namespace rhizome::cli

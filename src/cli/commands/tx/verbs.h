@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command.h"
+
+/// The commands below `rhizome tx`.
+namespace rhizome::cli::tx {
+
+Command new_command();
+Command sign_command();
+Command decode_command();
+Command check_command();
+
+}  // namespace rhizome::cli::tx
