@@ -2,6 +2,7 @@
 #include "cli/script_view.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -54,11 +55,21 @@ json::Array hex_items(const std::vector<Bytes>& stack) {
     return items;
 }
 
+/// The bytes of a script as `script asm` prints them: one word of hexadecimal digits that cannot be a number. Numbers
+/// of scripts have at most ten digits.
+std::optional<Bytes> bytes_of_word(std::string_view text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    if (text.size() <= 10 && text.find_first_of("abcdefABCDEF") == std::string_view::npos) return std::nullopt;
+    return from_hex(text);
+}
+
 }  // namespace
 
 Result<Bytes> compile_script(Console& console, std::string_view what, std::string_view text, const KnownKeys& keys) {
     auto made = script::compile(text, &keys);
     if (made) return std::move(*made);
+    if (auto bytes = bytes_of_word(text)) return *std::move(bytes);  // no instruction is spelt like that
     console.err << script::point_at(text, made.error()) << '\n';
     return Fail{with_context(what, script::to_error(made.error()))};
 }

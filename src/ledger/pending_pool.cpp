@@ -59,7 +59,7 @@ Result<PendingPool::Admission, Reject> PendingPool::take(Entry entry) {
     perform(*effects, *state_, place);
     bytes_ += entry.tx->bytes;
     sender_bytes_[entry.sender] += entry.tx->bytes;
-    order_.emplace(Place_{entry.tx_class, entry.arrival}, entry.tx->id);
+    order_.emplace(Position{entry.tx_class, entry.arrival}, entry.tx->id);
     const TxId id = entry.tx->id;
     pending_.emplace(id, std::move(entry));
     return Admission::Added;

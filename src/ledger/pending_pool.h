@@ -36,13 +36,14 @@ using Sender = crypto::Hash160;
 /// first valid one stays. Those whose inputs are not there yet wait apart, bounded, and come in when their parents do.
 ///
 /// Order: class first, then arrival. Fed the same calls, two pools hold the same set. Confined to the core strand.
+/// Borrows rules and cache, and the tip until the next `set_tip`.
 class PendingPool {
 public:
     PendingPool(PoolLimits limits, const Rules& rules, SignatureCache& cache);
     ~PendingPool();
 
     enum class Admission : std::uint8_t { Added, Known, Waiting };
-    /// Takes `tx` at `now`, or says what is wrong with it. A full pool makes room from its lowest class, newest first;
+    /// Takes `tx`, or says what is wrong with it. A full pool makes room from its lowest class, newest first;
     /// what is pushed out (or pushed out with its parent) is told to `dropped`.
     Result<Admission, Reject> admit(SharedTx tx, Sender sender, TxClass tx_class);
 
@@ -69,7 +70,7 @@ private:
         TxClass tx_class = TxClass::Relayed;
         std::uint64_t arrival = 0;
     };
-    using Place_ = std::pair<TxClass, std::uint64_t>;
+    using Position = std::pair<TxClass, std::uint64_t>;
 
     Result<Admission, Reject> take(Entry entry);
     Result<void, Reject> check_room(const Entry& entry);
@@ -87,7 +88,7 @@ private:
     NextBlock next_{};
     std::unique_ptr<WorkingState> state_;  ///< the tip with all pending transactions on top
     std::map<TxId, Entry> pending_;
-    std::map<Place_, TxId> order_;
+    std::map<Position, TxId> order_;
     std::map<Sender, std::size_t> sender_bytes_;
     std::map<TxId, Entry> waiting_;
     std::set<std::pair<crypto::Hash256, TxId>> waits_for_;  ///< (parent's id, waiting)

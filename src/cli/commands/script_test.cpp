@@ -47,6 +47,15 @@ TEST_F(ScriptCommand, AssemblesFromArgumentsAFileOrStdin) {
     EXPECT_EQ(data->text_at({"assembly"}), "OP_CHECKMEMBERSIG");
 }
 
+TEST_F(ScriptCommand, TakesBackTheBytesThatItPrinted) {
+    const std::string printed = script({"asm", "after", "5d", "member"}).out;
+    harness.in.str(printed);
+    EXPECT_EQ(script({"explain"}).out, script({"explain", "after", "5d", "member"}).out);
+    EXPECT_EQ(script({"asm", "b4"}).out, "b4\n");
+    EXPECT_NE(script({"asm", "5152"}).out, "5152\n");  // a number
+    EXPECT_EQ(script({"asm", "b4b"}).code, 1);
+}
+
 TEST_F(ScriptCommand, PointsAtAMistake) {
     const Ran ran = script({"asm", "OP_DUP OP_HAHS160"});
     EXPECT_EQ(ran.code, 1);
