@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <compare>
 #include <cstdint>
@@ -75,6 +76,7 @@ struct fmt::formatter<rhizome::Time> {
     constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
     template <class Context>
     auto format(rhizome::Time time, Context& context) const {
-        return fmt::format_to(context.out(), "{}", to_rfc3339(time, rhizome::Precision::Millis));
+        const std::string text = to_rfc3339(time, rhizome::Precision::Millis);
+        return std::copy(text.begin(), text.end(), context.out());
     }
 };
