@@ -187,6 +187,8 @@ TEST_F(Drafts, TemplatesAreOpenedByTheWayThatFits) {
         {"either multisig 2 alice bob carol or after 2 blocks p2pkh bob", {"bob"}, kSequenceFinal, "NotAuthorised"},
         {"either multisig 2 alice bob carol or after 2 blocks p2pkh bob", {"bob"}, 2, "NonFinal"},
         {"either multisig 2 alice bob carol or after 1 blocks p2pkh bob", {"bob"}, 1, "OK"},
+        {"either multisig 3 alice bob carol or p2pkh mallory", {"carol", "alice", "bob"}, kSequenceFinal, "OK"},
+        {"either p2pkh alice or after 5d p2pkh bob", {"bob"}, kSequenceFinal, "NotAuthorised"},
         {"until 2030-01-01 p2pkh alice", {"alice"}, kSequenceFinal, "OK"},
         {"until 2020-01-01 p2pkh alice", {"alice"}, kSequenceFinal, "NotAuthorised"},
     };

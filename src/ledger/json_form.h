@@ -19,7 +19,8 @@ namespace rhizome::ledger {
 /// for the frames of 20,000 inputs and outputs.
 inline constexpr std::size_t kTxJsonBytesMax = 128u << 20;
 
-/// `{"version","txid","vin":[{"txid","vout","scriptSig","sequence"}],"vout":[{"value","scriptPubKey"}],"locktime","expiry"}`.
+/// `{"version","txid","vin":[{"txid","vout","scriptSig","sequence"}],"vout":[{"value","scriptPubKey"}],
+/// "locktime","expiry"}`.
 json::Object to_json(const Tx& tx);
 
 /// The transaction that `text` is. Errors name the member: `vin[1].sequence: …`. `txid` may be left out, else it must

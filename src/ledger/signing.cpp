@@ -2,7 +2,9 @@
 #include "ledger/signing.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <tuple>
 
 #include <fmt/core.h>
 
@@ -187,8 +189,12 @@ private:
     Way better(const Policy& policy) const {
         Way first = find(policy.inner[0]);
         Way second = find(policy.inner[1]);
-        // In time before not, then the one that lacks least.
-        const bool take_second = first.in_time != second.in_time ? second.in_time : second.missing < first.missing;
+        // Never one that would lose a signature for one that has none, unless nothing more is needed.
+        const auto rank = [](const Way& way) {
+            return std::tuple{way.missing == 0 && way.in_time, way.used > 0, way.in_time, way.used,
+                              SIZE_MAX - way.missing};
+        };
+        const bool take_second = rank(second) > rank(first);
         Way way = std::move(take_second ? second : first);
         if (way.used > 0) way.pushes.push_back(take_second ? Bytes{} : Bytes{1});
         return way;

@@ -44,7 +44,7 @@ struct InputProgress {
     Bytes unlocking{};           ///< the script, with as many signatures as there are
 };
 
-/// Someone who can sign. `sign` is called at most once for each input.
+/// Someone who signs. Borrows the secret.
 struct Signer {
     const crypto::SecretKey& secret;
     crypto::PublicKey key;
@@ -54,9 +54,9 @@ struct Signer {
 bool can_help(const crypto::PublicKey& key, ByteView lock, const LedgerState& state);
 
 /// The script of input `index` with the signatures it has, in the order that its lock wants, and with the signer's when
-/// there is one who can help. Of a lock with several ways the one that is nearest to open is taken, among those for
-/// which the transaction's times are right. A lock of no known form keeps its script; so does one that is complete
-/// already.
+/// there is one who can help. Of a lock with several ways the one is taken that is open, else the one that most
+/// have signed for and whose times fit; signatures for another are dropped. A lock of no known form keeps its script;
+/// so does one that is complete already.
 InputProgress advance(const CheckedTx& tx, std::size_t index, const InputUse& use, const ChainId& chain,
                       const LedgerState& state, const Signer* signer);
 

@@ -112,7 +112,8 @@ bool is_good_record(const std::string& path, const Bytes& bytes) {
     };
     if (path == "/chain/id") return bytes.size() == ChainId::kSize;
     if (path == "/chain/parameters") return is_parameters(as_text(bytes));
-    if (path == "/chain/clock") return bytes.size() == 8;
+    // The lease clock goes on from there: it must not overflow.
+    if (path == "/chain/clock") return bytes.size() == 8 && records::decode_number(bytes) <= kHeightMax;
     if (path == "/chain/history") return records::decode_history(bytes).has_value();
     if (const auto key = below("/chain/leases/")) return is_hex(*key, 66) && bytes.size() == 8;
     if (const auto key = below("/chain/members/")) return is_hex(*key, 66) && decode_member(bytes).has_value();

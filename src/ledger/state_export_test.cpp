@@ -116,6 +116,7 @@ TEST(StateExport, RecordsThatTheLedgerReliesOnAreChecked) {
         {"/chain/parameters", "00"},
         {"/chain/parameters", "7b2261223a317d"},
         {"/chain/clock", ""},
+        {"/chain/clock", "ffffffffffffff7f"},
         {"/chain/history", "01"},
         {"/chain/leases/x", "0000000000000000"},
         {"/chain/leases/" + key, "00"},
