@@ -11,6 +11,10 @@ option(RHIZOME_FUZZ "Build libFuzzer targets instead of tests and benchmarks (ne
 # -g1: line numbers for stack traces at a tenth of the size of full debug information.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g1")
+if(RHIZOME_SANITIZE)
+  # Instrumented code takes far longer to optimise than it saves in these runs.
+  set(CMAKE_CXX_FLAGS_RELEASE "-O1 -g1")
+endif()
 
 add_library(rhizome_flags INTERFACE)
 target_include_directories(rhizome_flags INTERFACE "${CMAKE_SOURCE_DIR}/src")

@@ -21,8 +21,6 @@
 namespace rhizome::cli::key {
 namespace {
 
-using node::Keystore;
-
 constexpr std::size_t kPieceBytes = 64u << 10;
 /// A signature has at most 144 digits; as JSON or YAML with key, address and digest a few hundred bytes.
 constexpr std::size_t kSignatureFileBytesMax = 4u << 10;
