@@ -129,9 +129,8 @@ TEST(PendingPool, WhatLostItsBlockComesBackFirst) {
     EXPECT_EQ(scene.pool.best().front()->id, lost->id);
 }
 
-TEST(PendingPool, ExpiryAndBlockDependentScriptsAreAskedAgainWithEveryTip) {
+TEST(PendingPool, ExpiryIsAskedAgainWithEveryTip) {
     Scene scene;
-    // An hour's expiry, and a lock that opens for members and until a date only.
     const auto soon = scene.pod("a");
     EXPECT_EQ(scene.admit(soon), "Added");
     scene.chain.mine_all({}, hours{2});

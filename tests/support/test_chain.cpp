@@ -83,7 +83,6 @@ TestChain& TestChain::version(Draft& draft, std::string_view path, std::string_v
     EXPECT_NE(entry, nullptr) << path;
     draft.inputs.push_back({entry->origin().latest.output, std::string{signer}, to_bytes(entry->script()),
                             SpentValue::of_document(entry->document_hash())});
-    if (draft.expiry == 0 && !signer.empty()) draft.expiry = 0;
     return *this;
 }
 
@@ -102,7 +101,7 @@ Tx TestChain::sign_raw(const Draft& draft) const {
         const Bytes lock = node ? lock_of_key(node_keys_of(input.signer.substr(5)).public_keys().chain) : input.lock;
         const auto digest = signature_digest(**unsigned_tx, chain_id(), i, lock, input.spent);
         script::ScriptBuilder unlocking;
-        // `a,b` signs a multisig, `key:a` a lock on the key itself; a plain name a P2PKH lock.
+        // `a,b` signs a multisig, `node:n` a report with a node's chain key; a plain name a P2PKH lock.
         const auto signature_of = [&](std::string_view person) {
             Bytes signature = crypto::sign(key_of(person), digest).to_der();
             signature.push_back(kHashTypeAll);
