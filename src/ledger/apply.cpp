@@ -159,6 +159,22 @@ void LedgerState::advance(const state::Commit& commit) {
     read_view();
 }
 
+Result<void, state::DeltaFault> LedgerState::step_forward(const state::Delta& delta) {
+    TRY(auto after, state::apply(view_, delta));
+    view_ = std::move(after);
+    index_.apply(delta);
+    read_view();
+    return {};
+}
+
+state::Delta LedgerState::jump_to(state::StateView view) {
+    state::Delta way = state::diff(view_, view);
+    view_ = std::move(view);
+    index_.apply(way);
+    read_view();
+    return way;
+}
+
 Result<void, state::DeltaFault> LedgerState::step_back(const state::Delta& delta) {
     TRY(auto before, state::undo(view_, delta));
     view_ = std::move(before);
