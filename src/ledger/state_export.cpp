@@ -54,14 +54,6 @@ json::Value entry_data(const Entry& entry) {
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
-Result<Time> read_time(JsonMembers& members, std::string_view key) {
-    TRY(const std::string text, members.text(key));
-    const auto time = from_rfc3339(text);
-    if (!time || *time < Time{} || Time::from_unix_millis(time->unix_millis()) != *time)
-        return bad_member(members.place(key), "is no RFC 3339 time of whole milliseconds from 1970 on");
-    return *time;
-}
-
 Result<Mark> read_mark(JsonMembers& entry, std::string_view key, const ExportedState& after) {
     TRY(auto members, entry.object(key));
     Mark mark;
@@ -69,7 +61,7 @@ Result<Mark> read_mark(JsonMembers& entry, std::string_view key, const ExportedS
     TRY(mark.output.index, members.number<std::uint16_t>("vout"));
     TRY(const auto height, members.number<std::uint64_t>("height"));
     mark.height = Height{height};
-    TRY(mark.time, read_time(members, "time"));
+    TRY(mark.time, members.time("time"));
     TRY(members.finish());
     if (mark.height > after.height || mark.time > after.time)
         return bad_member(entry.place(key), "was written after the state's own block");
@@ -117,6 +109,7 @@ bool is_good_record(const std::string& path, const Bytes& bytes) {
     if (path == "/chain/history") return records::decode_history(bytes).has_value();
     if (const auto key = below("/chain/leases/")) return is_hex(*key, 66) && bytes.size() == 8;
     if (const auto key = below("/chain/members/")) return is_hex(*key, 66) && decode_member(bytes).has_value();
+    if (path == "/chain/voters") return records::decode_voters(bytes).has_value();
     if (below("/chain/nodes/")) return bytes.size() == std::tuple_size_v<MemberKey>;
     if (below("/chain/definitions/")) return is_definition(bytes);
     if (const auto rest = below("/chain/replay/"))
@@ -194,7 +187,7 @@ Result<ExportedState> import_state(std::string_view text) {
     TRY(const auto height, members.number<std::uint64_t>("height"));
     if (height > kHeightMax) return bad_member("height", "no chain is that long");
     state.height = Height{height};
-    TRY(state.time, read_time(members, "time"));
+    TRY(state.time, members.time("time"));
     TRY(state.tip, members.id<BlockHash>("tip"));
     TRY(const auto root, members.id<state::Hash256>("root"));
     TRY(const auto entries, members.elements("entries", kStateEntriesMax));
