@@ -50,6 +50,7 @@ public:
 
 private:
     Chain(std::unique_ptr<Store> store, const ledger::BlockRules& rules, Parallel& parallel);
+    Result<void> replay(const ProgressSink& progress);
     std::unique_ptr<Store> store_;
     ledger::BlockRules rules_;
     Parallel& parallel_;

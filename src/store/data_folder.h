@@ -26,7 +26,7 @@ public:
     static Result<DataFolder> make(const std::filesystem::path& path);
     Result<void> finish(const ledger::ChainId& chain);
 
-    /// NotFound when there is no chain, Conflict when another process uses it, Unavailable for a newer schema, Corrupt.
+    /// NotFound when there is no chain, Conflict when another process uses it, Unsupported for a newer schema, Corrupt.
     static Result<DataFolder> open(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }

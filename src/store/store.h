@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -19,6 +20,7 @@
 #include "state/delta.h"
 #include "state/view.h"
 #include "store/data_folder.h"
+#include "store/facts.h"
 
 /// One node's disk: everything that must be there again after a power failure. docs/spec/store.md has the files.
 namespace rhizome::store {
@@ -46,8 +48,8 @@ struct BlockInfo {
     ledger::Header header{};
     std::array<std::uint8_t, 64> signature{};
     std::uint32_t tx_count = 0;
-    std::uint32_t bytes = 0;    ///< of the whole block
-    bool has_body = false;      ///< false once it is pruned, and for the block a snapshot began with
+    std::uint32_t bytes = 0;  ///< of the whole block
+    bool has_body = false;    ///< false once it is pruned, and for the block a snapshot began with
     [[nodiscard]] ledger::Height height() const { return header.height; }
 };
 
@@ -103,7 +105,7 @@ public:
                                                             const ledger::ChainId& chain, const ledger::Header& base,
                                                             const std::array<std::uint8_t, 64>& signature,
                                                             const state::StateView& view, const Options& options = {});
-    /// NotFound when there is no chain in the folder, Conflict when another process has it, Unavailable for a newer
+    /// NotFound when there is no chain in the folder, Conflict when another process has it, Unsupported for a newer
     /// schema, Corrupt with file and offset for damage that cannot be mended here.
     static Result<std::unique_ptr<Store>> open(const std::filesystem::path& folder, const Options& options = {});
 
@@ -142,12 +144,17 @@ public:
     Result<Ticket> sync();
     [[nodiscard]] Ticket durable() const;
 
+    /// The state at the tip, when it was not made by `append` but by replaying: for the next checkpoint.
+    void offer_state(const ledger::BlockHash& block, ledger::Height height, const state::StateView& view);
+    /// What a block changed, found out by replaying it.
+    void remember_change(const ledger::BlockHash& block, const state::Delta& delta);
+
     /// Small values of others, by name: known peers, votes that showed a change of voters. Written with the index, so a
     /// crash may lose the last seconds. Empty bytes erase.
     Result<void> put_note(std::string_view table, std::string_view name, ByteView bytes);
     [[nodiscard]] Result<Bytes> note(std::string_view table, std::string_view name) const;
     [[nodiscard]] Result<std::vector<std::pair<std::string, Bytes>>> notes(std::string_view table,
-                                                                         std::size_t count_max) const;
+                                                                           std::size_t count_max) const;
 
     /// Lets go of what lies below `height`, which must not be above the newest final block. Works in slices: does a
     /// bounded piece of work (one segment, or some thousands of rows) and says whether there is more to do.
@@ -157,6 +164,9 @@ public:
         bool more = false;
     };
     Result<Pruned> prune(Prune what, ledger::Height height);
+
+    /// Reads every record of the log and compares its checksum. Corrupt with file and offset for the first bad one.
+    [[nodiscard]] Result<void> check_log() const;
 
     /// The index has all that was appended, and the newest checkpoint is written if `checkpoint`. For tests, tools and
     /// an orderly end.
@@ -196,6 +206,9 @@ public:
 private:
     struct Inside;
     explicit Store(std::unique_ptr<Inside> inside);
+    static Result<std::unique_ptr<Store>> begin(const std::filesystem::path& folder, const ledger::ChainId& chain,
+                                                const BlockInfo& base, const ledger::Block* genesis,
+                                                const state::StateView& view, const Options& options);
     std::unique_ptr<Inside> inside_;
 };
 

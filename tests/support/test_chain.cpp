@@ -202,4 +202,12 @@ Result<Applied, Reject> TestChain::apply(const Block& block) {
     return ledger::apply(*state_, tip(), block, consensus, rules, cold, parallel);
 }
 
+void TestChain::follow(const Block& block) {
+    auto applied = apply(block);
+    ASSERT_TRUE(applied) << to_text(applied.error());
+    state_->advance(applied->commit);
+    blocks_.push_back(block);
+    commits_.push_back(std::move(applied->commit));
+}
+
 }  // namespace rhizome::test

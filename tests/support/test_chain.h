@@ -73,6 +73,8 @@ public:
     void mine_all(const std::vector<ledger::SharedTx>& txs, milliseconds after = milliseconds{1000});
     /// Applies a block exactly as it is; the chain does not move when it is refused.
     Result<ledger::Applied, ledger::Reject> apply(const ledger::Block& block);
+    /// Adds a block that another chain of the same beginning made.
+    void follow(const ledger::Block& block);
     ledger::BlockDraft draft_block(const std::vector<ledger::SharedTx>& txs, milliseconds after = milliseconds{1000});
 
     [[nodiscard]] const state::Entry* get(std::string_view path) const;
