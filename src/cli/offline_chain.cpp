@@ -18,9 +18,6 @@ Error with_hints(const Invocation& call, const std::filesystem::path& folder, Er
             error.message = fmt::format("there is no chain in {}\n'{} init' makes one; --data names another directory",
                                         printable(folder.native()), call.program);
             break;
-        case ErrorKind::Conflict:
-            error.message += "\nthese commands work while no other process uses the directory: stop the node first";
-            break;
         case ErrorKind::Corrupt:
             error.message += fmt::format(
                 "\nnothing was changed; keep a copy of {} before you try anything"
@@ -33,6 +30,16 @@ Error with_hints(const Invocation& call, const std::filesystem::path& folder, Er
 }
 
 }  // namespace
+
+OfflineChain::~OfflineChain() {
+    if (chain) (void)close();
+}
+
+Result<void> OfflineChain::close() {
+    const auto closed = chain->close();
+    chain.reset();
+    return closed;
+}
 
 store::ProgressSink StoreProgress::sink() {
     return [this](std::uint64_t done, std::uint64_t total) {

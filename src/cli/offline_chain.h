@@ -30,9 +30,17 @@ private:
     std::uint64_t done_ = 0;
 };
 
-/// An opened chain with everything it borrows. Dropped without `close`, it leaves the disk as it found it.
+/// An opened chain with everything it borrows. When it goes, the directory is closed in order: a copy of it made after a
+/// command that only looked is then as good as one made before.
 struct OfflineChain {
-    std::filesystem::path folder;
+    OfflineChain() = default;
+    OfflineChain(const OfflineChain&) = delete;
+    OfflineChain& operator=(const OfflineChain&) = delete;
+    ~OfflineChain();
+    /// The same for who has written: says whether everything is on the disk. Nothing may be asked afterwards.
+    Result<void> close();
+
+    std::filesystem::path folder{};
     ledger::Rules rules{};
     consensus::SignedSeal judge{};
     runtime::ThreadPool pool{runtime::ThreadPool::host_width()};

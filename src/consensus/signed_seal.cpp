@@ -36,12 +36,17 @@ Result<crypto::PublicKey, Reject> signer_of(const Block& block) {
     return proposer;
 }
 
-bool is_voter(const MemberKey& key, const state::StateView& view) {
+std::vector<MemberKey> voters_of(const state::StateView& view) {
     const state::Entry* record = view.get(records::voters());
-    if (record == nullptr) return false;
-    const auto voters = records::decode_voters(record->bytes());
+    if (record == nullptr) return {};
+    auto voters = records::decode_voters(record->bytes());
     ensure(voters.has_value(), "a record of voters of ours");
-    return std::binary_search(voters->begin(), voters->end(), key);
+    return *std::move(voters);
+}
+
+bool is_voter(const MemberKey& key, const state::StateView& view) {
+    const auto voters = voters_of(view);
+    return std::binary_search(voters.begin(), voters.end(), key);
 }
 
 ledger::Seal seal_of(const crypto::PublicKey& proposer) { return {.proof = to_bytes(proposer.bytes())}; }
@@ -63,6 +68,10 @@ Result<crypto::PublicKey, Reject> proposer_of(const ledger::Seal& seal) {
     auto key = crypto::PublicKey::parse(ByteView{seal.proof}.first(crypto::PublicKey::kSize));
     if (!key) return bad_seal("the proposer that the seal names is no key");
     return *key;
+}
+
+bool is_only_voter(const crypto::PublicKey& key, const state::StateView& view) {
+    return voters_of(view) == std::vector<MemberKey>{key.bytes()};
 }
 
 Result<ConsensusPart, Reject> SignedSeal::judge(const ledger::LedgerState& parent, const ledger::Header&,

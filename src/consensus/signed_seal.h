@@ -35,6 +35,9 @@ public:
 /// The chain key that a seal names; BadSeal when it names none.
 Result<crypto::PublicKey, ledger::Reject> proposer_of(const ledger::Seal& seal);
 
+/// Whether this key is the only voter of a state: then its seal is its vote, and a block is final once it is durable.
+[[nodiscard]] bool is_only_voter(const crypto::PublicKey& key, const state::StateView& view);
+
 /// What `SignedSeal` will say of a block that this key seals: whoever builds one hands it to `build_block`, with
 /// `kSignedSealBytes` for the seal.
 ledger::ConsensusPart part_of_proposer(const crypto::PublicKey& proposer);

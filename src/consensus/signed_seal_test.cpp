@@ -103,6 +103,9 @@ TEST_F(SignedSealTest, GenesisNamesTheFirstVoter) {
     ASSERT_NE(record, nullptr);
     EXPECT_EQ(records::decode_voters(record->bytes()).value(),
               std::vector<MemberKey>{first.chain.public_key().bytes()});
+    EXPECT_TRUE(is_only_voter(first.chain.public_key(), commit->view));
+    EXPECT_FALSE(is_only_voter(second.chain.public_key(), commit->view));
+    EXPECT_FALSE(is_only_voter(first.chain.public_key(), {}));
 }
 
 TEST_F(SignedSealTest, AGenesisBlockThatNobodySignedIsRefused) {

@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNewKey = "admin";
 constexpr std::string_view kNewCluster = "rhizome";
-/// Where the chain is made before it is moved to its place.
-constexpr std::string_view kUnfinished = ".init";
+/// Where the chain is made before it is moved to its place; a number follows, so that two calls do not meet.
+constexpr std::string_view kUnfinished = ".init-";
 
 /// This machine's name as Kubernetes takes it, whatever the administrator chose.
 std::string host_name() {
@@ -141,11 +141,10 @@ Result<node::Identity> identity_of(Invocation& call, const fs::path& folder) {
 /// A folder that goes away with what is in it.
 struct Scratch {
     fs::path path;
-    explicit Scratch(fs::path at) : path(std::move(at)) { clear(); }
+    explicit Scratch(fs::path at) : path(std::move(at)) {}
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() { clear(); }
-    void clear() const {
+    ~Scratch() {
         std::error_code ignored;
         fs::remove_all(path, ignored);
     }
@@ -156,6 +155,7 @@ Result<void> write_chain(const fs::path& folder, const node::Founded& founded, c
     TRY(auto chain, store::Chain::create(folder, founded.genesis, with.block_rules(), parallel));
     TRY(chain->add_made(founded.first, founded.first_applied));
     TRY(chain->store().sync());
+    TRY(chain->store().mark_final(hash_of(founded.first.header)));  // the only voter sealed it
     return chain->close();
 }
 
@@ -232,7 +232,7 @@ Result<void> run(Invocation& call) {
     TRY(runtime::make_folder(folder, 0700));
     TRY(const auto identity, identity_of(call, folder));
 
-    OfflineChain with{.folder = folder};
+    OfflineChain with;
     TRY(const node::Founded founded, node::found_cluster({.cluster = wanted.name,
                                                           .spec = wanted.spec,
                                                           .node = node_name,
@@ -240,7 +240,7 @@ Result<void> run(Invocation& call) {
                                                           .owner = owner.secret,
                                                           .node_keys = identity.keys},
                                                          with.rules, with.pool));
-    const Scratch unfinished{folder / kUnfinished};
+    const Scratch unfinished{folder / fmt::format("{}{:016x}", kUnfinished, runtime::random_number())};
     TRY(write_chain(unfinished.path, founded, with, with.pool));
     if (owner.is_new) {
         const auto passphrase = owner.passphrase ? std::optional{owner.passphrase->view()} : std::nullopt;

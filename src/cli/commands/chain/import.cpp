@@ -132,7 +132,7 @@ Result<void> run_import(Invocation& call) {
     const std::string tip = at ? hash_of(at->chain->tip()).hex() : "";
     const std::uint64_t height = at ? at->height().number() : 0;
     const std::string chain_id = at ? at->id().hex() : "";
-    if (at && counted.added > 0) TRY(at->chain->close());
+    if (at && counted.added > 0) TRY(at->close());
     if (!done) {
         Error error = done.error();
         if (counted.added > 0)

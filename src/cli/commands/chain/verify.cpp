@@ -96,14 +96,15 @@ json::Value data_of(const store::VerifyReport& report, const std::vector<Checked
 
 std::string text_of(const Style& style, const store::VerifyReport& report, const std::vector<CheckedAnchor>& anchors) {
     std::string text = report.fault ? style.paint(Tone::Bad, "BAD") : style.paint(Tone::Good, "OK");
-    text += fmt::format(": {} blocks with {} transactions executed, heights {} to {}\n", report.blocks,
-                        report.transactions, report.from, report.to);
+    text += fmt::format(": {} block{} with {} transaction{} executed, of heights {} to {}\n", report.blocks,
+                        report.blocks == 1 ? "" : "s", report.transactions, report.transactions == 1 ? "" : "s",
+                        report.from, report.to);
     if (report.fault) {
         Fields fields;
         fields.add("  height", fmt::format("{}", report.fault->height));
         if (report.fault->transaction) fields.add("  transaction", fmt::format("{}", *report.fault->transaction));
         fields.add("  rule", Cell{report.fault->rule, Tone::Bad});
-        fields.add("  why", report.fault->why);
+        fields.add("  why", report.fault->why.substr(0, report.fault->why.find('\n')));
         text += fields.render(style);
     }
     for (const CheckedAnchor& each : anchors)

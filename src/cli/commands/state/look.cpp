@@ -9,6 +9,7 @@
 #include "cli/offline_chain.h"
 #include "cli/print.h"
 #include "cli/resources.h"
+#include "ledger/chain_records.h"
 #include "ledger/special_kinds.h"
 #include "script/explain.h"
 
@@ -29,6 +30,20 @@ std::string lock_text(const Entry& entry, const state::StateView& view, const Kn
     return "nobody";
 }
 
+/// The names of your keys, and of the members' where they stand in the state.
+KnownKeys names_in(const Invocation& call, const state::StateView& view) {
+    KnownKeys keys = tx::keys_of(call);
+    state::Cursor cursor = view.walk(ledger::records::all_members());
+    while (const Entry* entry = cursor.next()) {
+        const auto member = ledger::decode_member(entry->bytes());
+        const auto key = member
+                             ? crypto::PublicKey::parse(member->chain)
+                             : Result<crypto::PublicKey, crypto::SignatureFault>{Fail{crypto::SignatureFault::BadKey}};
+        if (key) keys.add("node " + member->node, *key);
+    }
+    return keys;
+}
+
 std::string mark_text(const state::Mark& mark, const Console& console) {
     return fmt::format("height {}, {} ({} ago), by {}", mark.height, to_rfc3339(mark.time, Precision::Millis),
                        age_text(console.now() - mark.time), tx::outpoint_text(mark.output));
@@ -47,7 +62,7 @@ std::string entry_text(const Invocation& call, const Entry& entry, const state::
     fields.add("created", mark_text(origin.born, console));
     fields.add("version", mark_text(origin.latest, console));
     fields.add("lock set", mark_text(origin.lock, console));
-    fields.add("lock", lock_text(entry, view, tx::keys_of(call)));
+    fields.add("lock", lock_text(entry, view, names_in(call, view)));
     fields.add("size", size_text(entry.weight()));
     return fields.render(console.out_style) + "\n" + yaml::print(ledger::parse_checked(entry.document()));
 }
@@ -92,7 +107,7 @@ Result<void> run_list(Invocation& call) {
     TRY(const auto at, open_chain(call));
     TRY(const auto height, height_of(call, "at", *at));
     TRY(const auto state, state_of(call, *at, height));
-    const KnownKeys keys = tx::keys_of(call);
+    const KnownKeys keys = names_in(call, state.view);
     json::Array rows;
     Table table{{"PATH", "KIND", "HEIGHT", "AGE", "LOCK"}};
     state::Cursor cursor = state.view.walk(prefix);

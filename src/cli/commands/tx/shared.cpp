@@ -118,6 +118,7 @@ KnownKeys keys_of(const Invocation& call) {
 std::string with_names(std::string text, const KnownKeys& keys) {
     for (const std::string& name : keys.names()) {
         const auto key = keys.find(name);
+        replace_all(text, "the key with address " + key->address().hex(), name);
         replace_all(text, key->hex(), name);
         replace_all(text, key->address().hex(), name);
     }

@@ -95,6 +95,17 @@ Result<void> seal_all(OfflineChain& at, const node::Identity& identity, Time now
     return ok();
 }
 
+/// Everything on the disk; and final, where this machine's voice is the only one (docs/spec/chain.md section 5).
+Result<void> finish(OfflineChain& at, const node::Identity& identity) {
+    store::Store& store = at.chain->store();
+    TRY(store.sync());
+    if (consensus::is_only_voter(identity.keys.chain.public_key(), at.chain->state().view())) {
+        TRY(store.mark_final(hash_of(at.chain->tip())));
+        TRY(store.sync());
+    }
+    return at.close();
+}
+
 json::Value data_of(const std::vector<Submitted>& all) {
     json::Array rows;
     for (const Submitted& each : all) {
@@ -140,8 +151,7 @@ Result<void> run_submit(Invocation& call) {
     TRY(seal_all(*at, identity, now, all));
     const bool any = std::any_of(all.begin(), all.end(), [](const Submitted& each) { return each.block.has_value(); });
     if (any) {
-        TRY(at->chain->store().sync());
-        TRY(at->chain->close());
+        TRY(finish(*at, identity));
     }
     print_data(call, data_of(all), [&] { return text_of(call.console.out_style, all); });
     std::optional<Error> error;
