@@ -57,6 +57,32 @@ Result<node::Identity> identity_of(const OfflineChain& at) {
     return Fail{std::move(error)};
 }
 
+/// What of `waiting` is valid one after the other, in the order the person named them: of two that contradict each
+/// other the first stays.
+std::vector<ledger::SharedTx> in_order_named(const OfflineChain& at, const ledger::NextBlock& next,
+                                             std::vector<ledger::SharedTx> waiting) {
+    store::Chain& chain = *at.chain;
+    const ledger::Place place = ledger::place_of(chain.state(), next);
+    ledger::WorkingState working{chain.state().view(), chain.state().index()};
+    std::vector<ledger::SharedTx> chosen;
+    for (bool progress = true; progress;) {  // again, since one may wait for another that is named after it
+        progress = false;
+        std::vector<ledger::SharedTx> left;
+        for (const ledger::SharedTx& tx : waiting) {
+            const auto effects = ledger::decide(tx, working, place, at.rules, chain.cache(), ledger::kBlockChecksMax);
+            if (!effects) {
+                left.push_back(tx);
+                continue;
+            }
+            ledger::perform(*effects, working, place);
+            chosen.push_back(tx);
+            progress = true;
+        }
+        waiting = std::move(left);
+    }
+    return chosen;
+}
+
 /// Puts what fits together into one block after the other, until nothing more goes in.
 Result<void> seal_all(OfflineChain& at, const node::Identity& identity, Time now, std::vector<Submitted>& all) {
     const auto part = consensus::part_of_proposer(identity.keys.chain.public_key());
@@ -67,8 +93,16 @@ Result<void> seal_all(OfflineChain& at, const node::Identity& identity, Time now
             if (each.tx && !each.block) waiting.push_back(each.tx);
         if (waiting.empty()) return ok();
         const auto next = chain.next(now);
-        auto draft = ledger::build_block(chain.state(), next, waiting, part, consensus::kSignedSealBytes, at.rules,
-                                         chain.cache(), chain.parallel());
+        const auto build = [&](const std::vector<ledger::SharedTx>& txs) {
+            return ledger::build_block(chain.state(), next, txs, part, consensus::kSignedSealBytes, at.rules,
+                                       chain.cache(), chain.parallel());
+        };
+        auto draft = build(waiting);
+        if (draft.txs.size() < waiting.size()) {
+            // Not all go in together. Which do is the person's choice, not that of their ids.
+            auto named = build(in_order_named(at, next, waiting));
+            if (named.txs.size() >= draft.txs.size()) draft = std::move(named);
+        }
         if (draft.txs.empty()) break;
         const ledger::Applied applied = draft.applied;
         const ledger::Block block = consensus::seal_block(std::move(draft), identity.keys.chain);
