@@ -45,14 +45,6 @@ json::Value entry_data(const Entry& entry) {
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
-Result<Time> read_time(JsonMembers& members, std::string_view key) {
-    TRY(const std::string text, members.text(key));
-    const auto time = from_rfc3339(text);
-    if (!time || *time < Time{} || Time::from_unix_millis(time->unix_millis()) != *time)
-        return bad_member(members.place(key), "is no RFC 3339 time of whole milliseconds from 1970 on");
-    return *time;
-}
-
 Result<Mark> read_mark(JsonMembers& entry, std::string_view key, const ExportedState& after) {
     TRY(auto members, entry.object(key));
     Mark mark;
@@ -60,7 +52,7 @@ Result<Mark> read_mark(JsonMembers& entry, std::string_view key, const ExportedS
     TRY(mark.output.index, members.number<std::uint16_t>("vout"));
     TRY(const auto height, members.number<std::uint64_t>("height"));
     mark.height = Height{height};
-    TRY(mark.time, read_time(members, "time"));
+    TRY(mark.time, members.time("time"));
     TRY(members.finish());
     if (!detail::is_up_to(mark, after.height, after.time))
         return bad_member(entry.place(key), "was written after the state's own block");
@@ -136,7 +128,7 @@ Result<ExportedState> import_state(std::string_view text) {
     TRY(const auto height, members.number<std::uint64_t>("height"));
     if (height > detail::kHeightMax) return bad_member("height", "no chain is that long");
     state.height = Height{height};
-    TRY(state.time, read_time(members, "time"));
+    TRY(state.time, members.time("time"));
     TRY(state.tip, members.id<BlockHash>("tip"));
     TRY(const auto root, members.id<state::Hash256>("root"));
     TRY(const auto entries, members.elements("entries", kStateEntriesMax));

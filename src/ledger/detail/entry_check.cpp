@@ -61,6 +61,7 @@ bool is_good_record(std::string_view path, ByteView bytes) {
     if (path == "/chain/history") return records::decode_history(bytes).has_value();
     if (const auto key = below("/chain/leases/")) return is_hex(*key, 66) && bytes.size() == 8;
     if (const auto key = below("/chain/members/")) return is_hex(*key, 66) && decode_member(bytes).has_value();
+    if (path == "/chain/voters") return records::decode_voters(bytes).has_value();
     if (below("/chain/nodes/")) return bytes.size() == std::tuple_size_v<MemberKey>;
     if (below("/chain/definitions/")) return is_definition(bytes);
     if (const auto rest = below("/chain/replay/"))
