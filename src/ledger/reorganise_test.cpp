@@ -158,7 +158,7 @@ TEST(Reorganise, AnInvalidBlockLeavesTheStateWhereItBegan) {
         auto move = scene.move(state, scene.tip(scene.young));
         while (move.step(slice) == Progress::Moving) {
         }
-        EXPECT_EQ(move.progress(), Progress::Refused);
+        ASSERT_EQ(move.progress(), Progress::Refused);
         ASSERT_TRUE(move.report().refused);
         EXPECT_EQ(move.report().refused->node, bad);
         EXPECT_EQ(move.report().refused->why.code, RejectCode::BadSeal);
@@ -186,7 +186,7 @@ TEST(Reorganise, ABlockWithAWrongStateRootIsRefused) {
     }
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tree->find(hash_of(above.header)));
-    EXPECT_EQ(move.step(SIZE_MAX), Progress::Refused);
+    ASSERT_EQ(move.step(SIZE_MAX), Progress::Refused);
     EXPECT_EQ(move.report().refused->node, scene.tree->find(hash_of(bad.header)));
     EXPECT_EQ(move.report().refused->why.code, RejectCode::BadStateRoot);
     scene.expect_at(state, scene.tip(scene.old));
@@ -201,7 +201,7 @@ TEST(Reorganise, ABodyThatIsNotTheHeadersSaysNothingAboutTheBlock) {
     scene.source.put(cut);
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young));
-    EXPECT_EQ(move.step(SIZE_MAX), Progress::Failed);
+    ASSERT_EQ(move.step(SIZE_MAX), Progress::Failed);
     EXPECT_FALSE(move.report().refused);
     EXPECT_EQ(move.report().failed->node, victim);
     EXPECT_EQ(move.report().failed->why.kind, ErrorKind::Corrupt);
@@ -215,7 +215,7 @@ TEST(Reorganise, ABlockThatIsNotHereLeavesTheStateWhereItBegan) {
     scene.source.forget_block(gone->hash);
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young));
-    EXPECT_EQ(move.step(SIZE_MAX), Progress::Failed);
+    ASSERT_EQ(move.step(SIZE_MAX), Progress::Failed);
     EXPECT_EQ(move.report().failed->node, gone);
     EXPECT_EQ(move.report().failed->why.kind, ErrorKind::NotFound);
     scene.expect_at(state, scene.tip(scene.old));
@@ -234,7 +234,7 @@ TEST(Reorganise, WithoutAnUndoRecordTheKeptStateServes) {
         LedgerState state{scene.old.state().view()};
         {
             auto stuck = scene.move(state, scene.tip(scene.young));
-            EXPECT_EQ(stuck.step(SIZE_MAX), Progress::Failed);
+            ASSERT_EQ(stuck.step(SIZE_MAX), Progress::Failed);
             EXPECT_EQ(stuck.report().failed->node, victim);
             EXPECT_EQ(stuck.report().failed->why.kind, damaged ? ErrorKind::Corrupt : ErrorKind::NotFound);
             scene.expect_at(state, scene.tip(scene.old));
@@ -249,6 +249,40 @@ TEST(Reorganise, WithoutAnUndoRecordTheKeptStateServes) {
         EXPECT_EQ(ids_of(move.report().returned), std::vector{scene.lost->id});
         EXPECT_EQ(move.report().included, (std::vector{scene.gained->id, scene.both->id}));
     }
+}
+
+/// The root tells whether what a record writes is right, not what it says was there before.
+TEST(Reorganise, TheIndexOfOutputsDoesNotBelieveARecord) {
+    TestChain chain;
+    chain.mine_all({chain.create("/", "creator", document("v1", "Namespace", "", "web"), lock_of("alice"))});
+    const LedgerState before{chain.state().view()};
+    chain.mine_all(
+        {chain.update("/namespaces/web", "alice", document("v1", "Namespace", "", "web", "x"), lock_of("alice"))});
+    const auto forged = [&](bool old_side) {
+        const state::Delta& good = chain.commits().back().delta;
+        Writer out;
+        out.id(good.root_before()).id(good.root_after()).varint(good.all().size());
+        for (state::Change change : good.all()) {
+            state::EntryPtr& lie = old_side ? change.before : change.after;
+            if (lie && lie->is_written()) {
+                state::Origin origin = lie->origin();
+                origin.latest.output.index = 7;
+                lie = *state::Entry::written(lie->path(), origin, lie->script(), lie->document());
+            }
+            out.u8(static_cast<std::uint8_t>((change.before ? 1 : 0) | (change.after ? 2 : 0)));
+            if (change.before) state::encode(out, *change.before);
+            if (change.after) state::encode(out, *change.after);
+        }
+        return *state::decode_delta(out.view());
+    };
+    LedgerState state{before.view()};
+    ASSERT_TRUE(state.step_forward(forged(true)));
+    EXPECT_EQ(state.index(), chain.state().index());
+    ASSERT_TRUE(state.step_back(forged(false)));
+    EXPECT_EQ(state.index(), before.index());
+    EXPECT_EQ(state.step_forward(forged(false)).error(), state::DeltaFault::Inconsistent);
+    EXPECT_EQ(state.view().root(), before.view().root());
+    EXPECT_EQ(state.index(), before.index());
 }
 
 TEST(Reorganise, TheNearerWayIsTaken) {
@@ -283,7 +317,7 @@ TEST(Reorganise, AKeptStateOfAnotherBranchIsNoUse) {
     scene.source.forget_change(scene.tip(scene.old)->hash);
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young), scene.kept(scene.old, scene.shared));
-    EXPECT_EQ(move.step(SIZE_MAX), Progress::Failed);
+    ASSERT_EQ(move.step(SIZE_MAX), Progress::Failed);
     scene.expect_at(state, scene.tip(scene.old));
 }
 
