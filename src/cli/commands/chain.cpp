@@ -15,13 +15,15 @@ Command chain_command() {
             "\n"
             "'show' gives an overview, 'block' and 'tx' show one of them, 'verify' executes everything again and names "
             "the first fault. 'anchor' and 'proof' print small files that others can check without the chain. 'export' "
-            "and 'import' carry blocks between machines and to other tools.",
+            "and 'import' carry blocks between machines and to other tools; 'backup', 'restore' and 'snapshot' carry "
+            "whole chains and states; 'prune' deletes what is old.",
         .examples = {{"what is in this machine's data directory", "rhizome chain show"},
                      {"is it whole and true", "rhizome chain verify"},
                      {"all changes, for jq", "rhizome chain export -o jsonl --what changes | jq .path"}},
         .subcommands = {chain::show_command(), chain::block_command(), chain::tx_command(), chain::proof_command(),
                         chain::verify_command(), chain::anchor_command(), chain::export_command(),
-                        chain::import_command()},
+                        chain::import_command(), chain::backup_command(), chain::restore_command(),
+                        chain::snapshot_command(), chain::prune_command()},
         .group = std::string{kGroupChain},
     };
 }

@@ -14,5 +14,9 @@ Command verify_command();
 Command anchor_command();
 Command export_command();
 Command import_command();
+Command backup_command();
+Command restore_command();
+Command snapshot_command();
+Command prune_command();
 
 }  // namespace rhizome::cli::chain
