@@ -198,7 +198,7 @@ Command snapshot_command() {
             "and every entry of a snapshot is checked against that root. What has to be trusted is the header's "
             "hash, and nothing else.",
         .examples = {{"of the latest block", "rhizome chain snapshot export state.snapshot"},
-                     {"on another machine", "rhizome chain snapshot import state.snapshot --trusted 9c1f…"}},
+                     {"on another machine", "rhizome chain snapshot import state.snapshot --trusted HASH"}},
         .subcommands = {{.name = "export",
                          .summary = "Write the state after a block to a file",
                          .examples = {{"of the latest block", "rhizome chain snapshot export state.snapshot"}},
@@ -214,7 +214,7 @@ Command snapshot_command() {
                         {.name = "import",
                          .summary = "Make a data directory that begins with a snapshot",
                          .examples = {{"of a block whose hash the cluster's operator told",
-                                       "rhizome chain snapshot import state.snapshot --trusted 9c1f…"}},
+                                       "rhizome chain snapshot import state.snapshot --trusted HASH"}},
                          .arguments = {file_argument("a snapshot")},
                          .options = {data_option(),
                                      {.name = "trusted",
