@@ -10,6 +10,7 @@
 
 #include "base/ensure.h"
 #include "runtime/files.h"
+#include "runtime/os_error.h"
 #include "store/data_folder.h"
 #include "store/detail/log_reader.h"
 
@@ -64,8 +65,7 @@ Result<SegmentLog::SegmentPtr> SegmentLog::make_segment(std::uint32_t number, st
         TRY(segment->file.sync());
         std::error_code failed;
         std::filesystem::rename(half, path, failed);
-        if (failed)
-            return fail(ErrorKind::Failed, fmt::format("cannot rename {}: {}", half.native(), failed.message()));
+        if (failed) return Fail{runtime::os_error("rename " + half.native(), failed.value())};
         TRY(segment->file, detail::File::open(path, detail::File::Mode::Write));  // under its own name in messages
         return detail::sync_folder(settings_.folder);
     }();
@@ -86,15 +86,24 @@ Result<std::unique_ptr<SegmentLog>> SegmentLog::create(Settings settings) {
 }
 
 Result<void> SegmentLog::begin_segment(SegmentPtr segment) {
+    SegmentPtr before;
+    LogPosition end_before;
     {
         const std::lock_guard lock{mutex_};
         segments_[segment->number] = segment;
-        active_ = segment;
-        end_.position = {.segment = segment->number, .offset = kSegmentHeadBytes};
+        before = std::exchange(active_, segment);
+        end_before = std::exchange(end_.position, LogPosition{.segment = segment->number, .offset = kSegmentHeadBytes});
     }
     const Bytes carry = settings_.carry();
     const ByteView payload{carry};
-    TRY(write_record(RecordKind::Carry, std::span{&payload, 1}));
+    if (const auto written = write_record(RecordKind::Carry, std::span{&payload, 1}); !written) {
+        const std::lock_guard lock{mutex_};
+        segments_.erase(segment->number);
+        next_ = std::move(segment);  // begun again with the next record
+        active_ = std::move(before);
+        end_.position = end_before;
+        return Fail{written.error()};
+    }
     return {};
 }
 
@@ -118,8 +127,12 @@ Result<SegmentLog::Appended> SegmentLog::write_record(RecordKind kind, std::span
     std::vector<ByteView> parts{head_bytes};
     parts.insert(parts.end(), payload.begin(), payload.end());
     parts.push_back(ByteView{kZeros}.first(size - kRecordHeadBytes - head.length));
-    if (const auto written = active_->file.write(end_.position.offset, parts); !written)
+    if (const auto written = active_->file.write(end_.position.offset, parts); !written) {
+        // Some file systems want room even to overwrite. A piece of the record may stand there now: the next one will
+        // be written over it, and until then it is no record.
+        if (written.error().kind == ErrorKind::Exhausted) return Fail{written.error()};
         return Fail{give_up(written.error())};
+    }
     const Appended appended{.position = end_.position, .sequence = head.sequence};
     const std::lock_guard lock{mutex_};
     end_.position.offset += static_cast<std::uint32_t>(size);
@@ -182,20 +195,20 @@ Result<void> SegmentLog::prepare_next() {
 }
 
 Result<std::uint64_t> SegmentLog::sync() {
-    SegmentPtr segment;
-    std::uint64_t written = 0;
-    {
+    const auto written_now = [&]() -> Result<std::pair<SegmentPtr, std::uint64_t>> {
         const std::lock_guard lock{mutex_};
         if (failed_) return Fail{*failed_};
-        segment = active_;
-        written = end_.sequence - 1;
-    }
-    if (written == durable()) return written;
-    if (const auto synced = segment->file.sync(); !synced) return Fail{give_up(synced.error())};
-    std::uint64_t before = durable();
-    while (before < written && !durable_.compare_exchange_weak(before, written, std::memory_order_acq_rel)) {
-    }
-    return written;
+        return std::pair{active_, end_.sequence - 1};
+    };
+    TRY(const auto asked, written_now());
+    // One at a time: the system tells a failed write-back to one of several callers only, and the others would promise
+    // what is lost.
+    const std::lock_guard syncing{syncing_};
+    TRY(const auto now, written_now());
+    if (asked.second <= durable()) return durable();  // the one before did it
+    if (const auto synced = now.first->file.sync(); !synced) return Fail{give_up(synced.error())};
+    durable_.store(now.second, std::memory_order_release);
+    return now.second;
 }
 
 LogCursor SegmentLog::end() const {

@@ -28,16 +28,21 @@ namespace {
 /// Takes away what was begun, unless it came to an end.
 class Unfinished {
 public:
-    explicit Unfinished(const DataFolder& folder) : log_(folder.log()), index_(folder.index()) {}
+    explicit Unfinished(const DataFolder& folder)
+        : format_(folder.format()), log_(folder.log()), index_(folder.index()) {}
     ~Unfinished() {
         if (finished_) return;
+        // The last step may have been done though it failed. Without this name there is no chain, so it goes first.
         std::error_code ignored;
+        std::filesystem::remove(format_, ignored);
+        if (ignored) return;
         std::filesystem::remove_all(log_, ignored);
         std::filesystem::remove_all(index_, ignored);
     }
     void finish() { finished_ = true; }
 
 private:
+    std::filesystem::path format_;
     std::filesystem::path log_;
     std::filesystem::path index_;
     bool finished_ = false;
