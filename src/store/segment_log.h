@@ -133,7 +133,11 @@ private:
     Error give_up(Error error);
     Result<void> find_end(std::optional<LogCursor> from, std::uint64_t known_durable,
                           const std::function<Result<void>(const LogRecord&)>& each, LogTail& tail);
-    Result<bool> next_segment_follows(std::uint32_t number) const;
+    struct NextSegment {
+        bool follows = false;      ///< it begins with the record that comes next
+        std::string_view fault{};  ///< something else is there, and cannot be read
+    };
+    Result<NextSegment> look_at_next(std::uint32_t number) const;
     Result<std::optional<LogPosition>> find_witness(LogPosition from, std::uint64_t sequence) const;
     Result<void> drop_rest(LogTail& tail);
     [[nodiscard]] SegmentPtr segment(std::uint32_t number) const;

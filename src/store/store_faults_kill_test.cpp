@@ -243,6 +243,27 @@ TEST(StoreFaultsKill, OpeningAndClosingOnABadDiskLosesNothing) {
             }
 }
 
+TEST(StoreFaultsKill, AnOrderlyEndSealsOnlyWhatIsOnTheDisk) {
+    FaultWorld world;
+    for (std::uint64_t i = 1; i <= 12; ++i) ASSERT_TRUE(world.step(i)) << test::text(world.errors);
+    Store& store = world.world.chain().store();
+    ASSERT_TRUE(store.mark_final(store.tip().hash));
+    ASSERT_TRUE(store.settle(true));
+    // A page of a transaction that came to nothing stays in the file, and nobody syncs it.
+    world.disk.fail({.on = Fault::On::Write, .name_has = "data.mdb", .nth = 2, .error = ENOSPC});
+    const auto pruned = store.prune(Prune::Bodies, Height{9});
+    ASSERT_FALSE(pruned);
+    EXPECT_EQ(pruned.error().kind, ErrorKind::Exhausted) << pruned.error().message;
+    world.disk.clear_faults();
+    ASSERT_TRUE(world.world.close());
+    world.disk.stop();
+    const TempFolder images{test::fast_place()};
+    world.disk.image(world.disk.points() - 1, Choice::none(), images / "lost");
+    const auto found = examine_index(images / "lost" / "data" / "index");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->trust, IndexTrust::Sealed) << found->what;
+}
+
 // Linux tells a failed write-back once for each open file: of two syncs at a time the other one succeeds.
 TEST(StoreFaultsKill, ASyncBesideAFailedOnePromisesNothing) {
     const TempFolder home{test::fast_place()};
