@@ -19,7 +19,6 @@
 namespace rhizome::store {
 namespace {
 
-constexpr std::string_view kFormatName = "format";
 constexpr std::string_view kMagic = "rhizome-store ";
 
 /// Takes the folder for this process, for as long as the descriptor lives: also a killed process lets go.
@@ -57,7 +56,7 @@ Result<DataFolder> DataFolder::make(const std::filesystem::path& path) {
     folder.path_ = path;
     TRY(folder.lock_, take(path));
     std::error_code fault;
-    if (std::filesystem::exists(path / kFormatName, fault))
+    if (std::filesystem::exists(folder.format(), fault))
         return fail(ErrorKind::Conflict, fmt::format("{} already holds a chain\nlook at it with: rhizome chain show "
                                                      "--data {}",
                                                      path.native(), path.native()));
@@ -68,18 +67,25 @@ Result<DataFolder> DataFolder::make(const std::filesystem::path& path) {
                 fmt::format("{} exists, but {} does not say what it is: an interrupted init left it, or the file "
                             "\"format\" was lost\nmove it away, or choose another directory",
                             part.native(), path.native()));
-    TRY(runtime::make_folder(folder.log(), 0700));
-    TRY(runtime::make_folder(folder.index(), 0700));
+    for (const auto& part : {folder.log(), folder.index()}) {
+        const auto made = runtime::make_folder(part, 0700);
+        if (made) continue;
+        std::filesystem::remove(folder.log(), fault);
+        std::filesystem::remove(folder.index(), fault);
+        return Fail{made.error()};
+    }
     return folder;
 }
 
 Result<void> DataFolder::finish(const ledger::ChainId& chain) {
     chain_ = chain;
-    return runtime::write_new_file(path_ / kFormatName, fmt::format("{}{}\n{}\n", kMagic, kSchema, chain.hex()), 0600);
+    return runtime::write_new_file(format(), fmt::format("{}{}\n{}\n", kMagic, kSchema, chain.hex()), 0600);
 }
 
 Result<DataFolder> DataFolder::open(const std::filesystem::path& path) {
-    const std::filesystem::path format = path / kFormatName;
+    DataFolder folder;
+    folder.path_ = path;
+    const std::filesystem::path format = folder.format();
     auto read = runtime::read_file(format, 4096);
     if (!read && read.error().kind == ErrorKind::NotFound) return Fail{no_chain(path)};
     if (!read) return Fail{read.error()};
@@ -109,8 +115,6 @@ Result<DataFolder> DataFolder::open(const std::filesystem::path& path) {
     const auto chain = ledger::ChainId::from_hex(text);
     if (!chain) return corrupt(read->size() - text.size() - 1, "no chain id stands there");
 
-    DataFolder folder;
-    folder.path_ = path;
     folder.chain_ = *chain;
     TRY(folder.lock_, take(path));
     return folder;

@@ -30,6 +30,7 @@ public:
     static Result<DataFolder> open(const std::filesystem::path& path);
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    [[nodiscard]] std::filesystem::path format() const { return path_ / "format"; }
     [[nodiscard]] std::filesystem::path log() const { return path_ / "log"; }
     [[nodiscard]] std::filesystem::path index() const { return path_ / "index"; }
     [[nodiscard]] const ledger::ChainId& chain() const { return chain_; }

@@ -117,9 +117,9 @@ Result<IndexFinding> examine_index(const std::filesystem::path& folder) {
     };
     const auto text = runtime::read_file(seal_of(folder), kSealBytesMax);
     if (!text && text.error().kind != ErrorKind::NotFound) return Fail{text.error()};
-    if (!text) return damaged(0, "its seal is missing");
+    if (!text) return damaged(0, fmt::format("its seal {} is missing", seal_of(folder).native()));
     const auto seal = decode_seal(as_bytes(*text));
-    if (!seal) return damaged(0, "its seal cannot be read");
+    if (!seal) return damaged(0, fmt::format("its seal {} cannot be read", seal_of(folder).native()));
     if (!seal->closed) {
         TRY(const FileIdentity now, identity_of(data_of(folder)));
         if (now == seal->file) return IndexFinding{.trust = IndexTrust::Ours};
@@ -145,6 +145,9 @@ Result<void> seal_index(const std::filesystem::path& folder) {
     Seal seal{.closed = true};
     TRY(seal.file, identity_of(data_of(folder)));
     TRY(const auto file, detail::File::open(data_of(folder), detail::File::Mode::Read));
+    // A transaction that failed half-way may have left pages that nobody made durable: sealed as they are read here,
+    // they would be other ones after a power failure.
+    TRY(file.sync());
     TRY(seal.size, file.size());
     TRY(seal.pieces, pieces_of(file, seal.size));
     return runtime::replace_file(seal_of(folder), encode(seal), 0600);

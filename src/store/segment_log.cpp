@@ -10,6 +10,7 @@
 
 #include "base/ensure.h"
 #include "runtime/files.h"
+#include "runtime/os_error.h"
 #include "store/data_folder.h"
 #include "store/detail/log_reader.h"
 
@@ -64,8 +65,7 @@ Result<SegmentLog::SegmentPtr> SegmentLog::make_segment(std::uint32_t number, st
         TRY(segment->file.sync());
         std::error_code failed;
         std::filesystem::rename(half, path, failed);
-        if (failed)
-            return fail(ErrorKind::Failed, fmt::format("cannot rename {}: {}", half.native(), failed.message()));
+        if (failed) return Fail{runtime::os_error("rename " + half.native(), failed.value())};
         TRY(segment->file, detail::File::open(path, detail::File::Mode::Write));  // under its own name in messages
         return detail::sync_folder(settings_.folder);
     }();
@@ -86,15 +86,24 @@ Result<std::unique_ptr<SegmentLog>> SegmentLog::create(Settings settings) {
 }
 
 Result<void> SegmentLog::begin_segment(SegmentPtr segment) {
+    SegmentPtr before;
+    LogPosition end_before;
     {
         const std::lock_guard lock{mutex_};
         segments_[segment->number] = segment;
-        active_ = segment;
-        end_.position = {.segment = segment->number, .offset = kSegmentHeadBytes};
+        before = std::exchange(active_, segment);
+        end_before = std::exchange(end_.position, LogPosition{.segment = segment->number, .offset = kSegmentHeadBytes});
     }
     const Bytes carry = settings_.carry();
     const ByteView payload{carry};
-    TRY(write_record(RecordKind::Carry, std::span{&payload, 1}));
+    if (const auto written = write_record(RecordKind::Carry, std::span{&payload, 1}); !written) {
+        const std::lock_guard lock{mutex_};
+        segments_.erase(segment->number);
+        next_ = std::move(segment);  // begun again with the next record
+        active_ = std::move(before);
+        end_.position = end_before;
+        return Fail{written.error()};
+    }
     return {};
 }
 
@@ -118,8 +127,12 @@ Result<SegmentLog::Appended> SegmentLog::write_record(RecordKind kind, std::span
     std::vector<ByteView> parts{head_bytes};
     parts.insert(parts.end(), payload.begin(), payload.end());
     parts.push_back(ByteView{kZeros}.first(size - kRecordHeadBytes - head.length));
-    if (const auto written = active_->file.write(end_.position.offset, parts); !written)
+    if (const auto written = active_->file.write(end_.position.offset, parts); !written) {
+        // Some file systems want room even to overwrite. A piece of the record may stand there now: the next one will
+        // be written over it, and until then it is no record.
+        if (written.error().kind == ErrorKind::Exhausted) return Fail{written.error()};
         return Fail{give_up(written.error())};
+    }
     const Appended appended{.position = end_.position, .sequence = head.sequence};
     const std::lock_guard lock{mutex_};
     end_.position.offset += static_cast<std::uint32_t>(size);
@@ -182,20 +195,20 @@ Result<void> SegmentLog::prepare_next() {
 }
 
 Result<std::uint64_t> SegmentLog::sync() {
-    SegmentPtr segment;
-    std::uint64_t written = 0;
-    {
+    const auto written_now = [&]() -> Result<std::pair<SegmentPtr, std::uint64_t>> {
         const std::lock_guard lock{mutex_};
         if (failed_) return Fail{*failed_};
-        segment = active_;
-        written = end_.sequence - 1;
-    }
-    if (written == durable()) return written;
-    if (const auto synced = segment->file.sync(); !synced) return Fail{give_up(synced.error())};
-    std::uint64_t before = durable();
-    while (before < written && !durable_.compare_exchange_weak(before, written, std::memory_order_acq_rel)) {
-    }
-    return written;
+        return std::pair{active_, end_.sequence - 1};
+    };
+    TRY(const auto asked, written_now());
+    // One at a time: the system tells a failed write-back to one of several callers only, and the others would promise
+    // what is lost.
+    const std::lock_guard syncing{syncing_};
+    TRY(const auto now, written_now());
+    if (asked.second <= durable()) return durable();  // the one before did it
+    if (const auto synced = now.first->file.sync(); !synced) return Fail{give_up(synced.error())};
+    durable_.store(now.second, std::memory_order_release);
+    return now.second;
 }
 
 LogCursor SegmentLog::end() const {
@@ -287,8 +300,16 @@ Result<std::unique_ptr<SegmentLog>> SegmentLog::open(Settings settings, std::opt
                                                      const std::function<Result<void>(const LogRecord&)>& each,
                                                      LogTail& tail) {
     std::unique_ptr<SegmentLog> log{new SegmentLog{std::move(settings)}};
-    TRY(const auto names, runtime::list_folder(log->settings_.folder, kSegmentsMax));
-    for (const std::string& name : names) {
+    const auto no_log = [&] {
+        return fail(ErrorKind::Corrupt,
+                    fmt::format("there is no log in {}\nrestore a backup (rhizome chain restore), or "
+                                "start from another node's snapshot",
+                                log->settings_.folder.native()));
+    };
+    const auto names = runtime::list_folder(log->settings_.folder, kSegmentsMax);
+    if (!names && names.error().kind == ErrorKind::NotFound) return no_log();
+    if (!names) return Fail{names.error()};
+    for (const std::string& name : *names) {
         const auto number = number_of(name);
         if (!number) {
             std::error_code ignored;
@@ -308,25 +329,31 @@ Result<std::unique_ptr<SegmentLog>> SegmentLog::open(Settings settings, std::opt
         if (head->number != *number)
             return Fail{damaged(segment->file.path(), 12, fmt::format("the file says it is segment {}", head->number))};
         if (head->chain != log->settings_.chain)
-            return Fail{damaged(segment->file.path(), 16, "the segment belongs to another chain")};
+            return Fail{damaged(segment->file.path(), 16,
+                                fmt::format("the segment belongs to another chain ({}) than the file \"format\" names "
+                                            "({})",
+                                            to_hex(head->chain), to_hex(log->settings_.chain)))};
         if (!log->segments_.empty() && log->segments_.rbegin()->first + 1 != *number)
             return Fail{
                 damaged(log->path_of(log->segments_.rbegin()->first + 1), 0, "this segment of the log is missing")};
         log->segments_[*number] = std::move(segment);
     }
-    if (log->segments_.empty())
-        return fail(ErrorKind::Corrupt, fmt::format("there is no log in {}", log->settings_.folder.native()));
+    if (log->segments_.empty()) return no_log();
     TRY(log->find_end(from, known_durable, each, tail));
     return log;
 }
 
-/// Whether the segment after `number` begins with the record that comes next.
-Result<bool> SegmentLog::next_segment_follows(std::uint32_t number) const {
+/// How the segment after `number` begins.
+Result<SegmentLog::NextSegment> SegmentLog::look_at_next(std::uint32_t number) const {
     const auto found = segments_.find(number + 1);
-    if (found == segments_.end()) return false;
+    if (found == segments_.end()) return NextSegment{};
     detail::LogReader reader{found->second->file, found->second->size, kSegmentHeadBytes};
     TRY(const auto record, reader.next());
-    return record && record->head.sequence == end_.sequence && record->head.link == end_.link;
+    if (!record) {
+        if (record.error() == RecordFault::Empty) return NextSegment{};  // prepared and not yet used
+        return NextSegment{.fault = name(record.error())};
+    }
+    return NextSegment{.follows = record->head.sequence == end_.sequence && record->head.link == end_.link};
 }
 
 /// A whole record behind `from` that was written when `sequence` was known to be durable: then what cannot be read at
@@ -353,16 +380,21 @@ Result<void> SegmentLog::find_end(std::optional<LogCursor> from, std::uint64_t k
     if (!segments_.contains(end_.position.segment))
         return Fail{damaged(path_of(end_.position.segment), 0, "this segment of the log is missing")};
     const std::uint32_t first_read = end_.position.segment;
+    if (const SegmentPtr& segment = segments_.at(first_read); end_.position.offset > segment->size)
+        return Fail{damaged(segment->file.path(), segment->size,
+                            fmt::format("the file ends here, and was written up to offset {}", end_.position.offset))};
     for (;;) {
         const std::uint32_t number = end_.position.segment;
         active_ = segments_.at(number);
         const std::filesystem::path& path = active_->file.path();
         detail::LogReader reader{active_->file, active_->size, end_.position.offset};
         std::string_view fault;
+        bool used_up = false;  // nothing more was written here, as far as one can see
         for (;;) {
             TRY(const auto record, reader.next());
             if (!record) {
                 fault = name(record.error());
+                used_up = record.error() == RecordFault::Empty;
                 break;
             }
             const RecordHead& head = record->head;
@@ -380,13 +412,16 @@ Result<void> SegmentLog::find_end(std::optional<LogCursor> from, std::uint64_t k
                     .link = head.checksum};
         }
         if (anything_fits) return Fail{damaged(path, end_.position.offset, fault)};
-        TRY(const bool follows, next_segment_follows(number));
-        if (!follows) {
+        TRY(const NextSegment next, look_at_next(number));
+        if (!next.follows) {
             TRY(const auto witness, find_witness(end_.position, end_.sequence));
-            if (witness || known_durable >= end_.sequence)
-                return Fail{damaged(path, end_.position.offset,
-                                    fmt::format("{}, though record {} was on the disk once", fault, end_.sequence))};
-            break;
+            if (!witness && known_durable < end_.sequence) break;
+            const auto lost = [&](const std::filesystem::path& file, std::uint64_t offset, std::string_view what) {
+                return Fail{damaged(file, offset,
+                                    fmt::format("{}, though record {} was on the disk once", what, end_.sequence))};
+            };
+            if (used_up && !next.fault.empty()) return lost(path_of(number + 1), kSegmentHeadBytes, next.fault);
+            return lost(path, end_.position.offset, fault);
         }
         end_.position = {.segment = number + 1, .offset = kSegmentHeadBytes};
     }

@@ -87,8 +87,8 @@ public:
         LogPosition position{};
         std::uint64_t sequence = 0;
     };
-    /// Hands a record to the operating system. Exhausted, with nothing changed, when a new segment is needed and there
-    /// is no room for one. Any other error ends all writing.
+    /// Hands a record to the operating system. Exhausted, with nothing changed, when the disk is full: mostly because a
+    /// new segment is needed and there is no room for one. A failed write or sync ends all writing.
     Result<Appended> append(RecordKind kind, std::span<const ByteView> payload);
     /// Makes durable all that was appended when it was called, and says up to where that is.
     Result<std::uint64_t> sync();
@@ -133,12 +133,17 @@ private:
     Error give_up(Error error);
     Result<void> find_end(std::optional<LogCursor> from, std::uint64_t known_durable,
                           const std::function<Result<void>(const LogRecord&)>& each, LogTail& tail);
-    Result<bool> next_segment_follows(std::uint32_t number) const;
+    struct NextSegment {
+        bool follows = false;      ///< it begins with the record that comes next
+        std::string_view fault{};  ///< something else is there, and cannot be read
+    };
+    Result<NextSegment> look_at_next(std::uint32_t number) const;
     Result<std::optional<LogPosition>> find_witness(LogPosition from, std::uint64_t sequence) const;
     Result<void> drop_rest(LogTail& tail);
     [[nodiscard]] SegmentPtr segment(std::uint32_t number) const;
 
     Settings settings_;
+    std::mutex syncing_;        ///< held during a sync of the log
     std::mutex preparing_;      ///< held while a segment is made: by whoever is first, and the other waits
     mutable std::mutex mutex_;  ///< segments, end and failure; never held during a sync
     std::map<std::uint32_t, SegmentPtr> segments_;

@@ -9,6 +9,7 @@
 
 #include "base/ensure.h"
 #include "ledger/codec.h"
+#include "runtime/files.h"
 #include "store/chain_index.h"
 #include "store/detail/indexer.h"
 #include "store/detail/log_reader.h"
@@ -28,16 +29,21 @@ namespace {
 /// Takes away what was begun, unless it came to an end.
 class Unfinished {
 public:
-    explicit Unfinished(const DataFolder& folder) : log_(folder.log()), index_(folder.index()) {}
+    explicit Unfinished(const DataFolder& folder)
+        : format_(folder.format()), log_(folder.log()), index_(folder.index()) {}
     ~Unfinished() {
         if (finished_) return;
+        // The last step may have been done though it failed. Without this name there is no chain, so it goes first.
         std::error_code ignored;
+        std::filesystem::remove(format_, ignored);
+        if (ignored) return;
         std::filesystem::remove_all(log_, ignored);
         std::filesystem::remove_all(index_, ignored);
     }
     void finish() { finished_ = true; }
 
 private:
+    std::filesystem::path format_;
     std::filesystem::path log_;
     std::filesystem::path index_;
     bool finished_ = false;
@@ -133,9 +139,13 @@ Result<bool> log_is_whole(const std::filesystem::path& folder) {
     TRY(const std::uint64_t size, file.size());
     detail::LogReader reader{file, size, kSegmentHeadBytes};
     TRY(const auto record, reader.next());
-    if (!record || record->head.kind != RecordKind::Carry) return false;
-    const auto facts = decode_facts(record->payload);
-    return facts && facts->base.height == Height{0};
+    const auto facts =
+        record && record->head.kind == RecordKind::Carry ? decode_facts(record->payload) : Fail{DecodeFault::BadValue};
+    if (!facts)
+        return fail(ErrorKind::Corrupt,
+                    fmt::format("{} is damaged at offset {}: {}", first.native(), kSegmentHeadBytes,
+                                record ? "it does not begin as a log should" : name(record.error())));
+    return facts->base.height == Height{0};
 }
 
 /// Opens the index if it can be believed, else begins a new one.
@@ -157,15 +167,18 @@ Result<void> open_index(const DataFolder& folder, std::unique_ptr<ChainIndex>& i
     } else {
         why = fmt::format("{} cannot be used (offset {}): {}", file.native(), finding.offset, finding.what);
     }
-    TRY(const bool whole, log_is_whole(folder.log()));
-    if (!whole)
+    const auto whole = log_is_whole(folder.log());
+    if (!whole) return Fail{with_context(why, whole.error())};
+    if (!*whole)
         return fail(
             ErrorKind::Corrupt,
-            fmt::format("{}\nit cannot be made again, since older blocks were pruned: restore a backup (rhizome "
-                        "chain restore), or import a snapshot; a running node's directory is copied with rhizome "
-                        "chain backup",
-                        why));
+            fmt::format(
+                "{}\nit cannot be made again, since older blocks were pruned or lost: restore a backup (rhizome "
+                "chain restore), or import a snapshot; a running node's directory is copied with rhizome "
+                "chain backup",
+                why));
     findings.push_back({.what = why + "; it is made again from the log", .file = file, .offset = finding.offset});
+    TRY(runtime::make_folder(folder.index(), 0700));  // somebody may have removed all of it
     TRY(discard_index(folder.index()));
     TRY(index, ChainIndex::open(folder.index()));
     return mark_index_in_use(folder.index());

@@ -2,6 +2,9 @@
 #include "store/detail/lmdb.h"
 
 #include <sys/mman.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
 
 #include <fmt/core.h>
 #include <lmdb.h>
@@ -22,12 +25,22 @@ ByteView view_of(const MDB_val& value) { return {static_cast<const std::uint8_t*
 Error error_of(std::string_view doing, const std::filesystem::path& path, int code) {
     if (code > 0) return runtime::os_error(fmt::format("{} {}", doing, path.native()), code);
     const ErrorKind kind =
-        code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND || code == MDB_INVALID || code == MDB_PANIC
-            ? ErrorKind::Corrupt
+        code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND || code == MDB_INVALID  ? ErrorKind::Corrupt
         : code == MDB_MAP_FULL || code == MDB_READERS_FULL || code == MDB_TXN_FULL ? ErrorKind::Exhausted
         : code == MDB_VERSION_MISMATCH                                             ? ErrorKind::Unsupported
                                                                                    : ErrorKind::Failed;
     return {kind, fmt::format("cannot {} {}: {}", doing, path.native(), ::mdb_strerror(code))};
+}
+
+/// A write that found too little room for all of it is an I/O error for LMDB. What it had written then fills the disk,
+/// which can be seen. Should the disk really have failed besides, nothing is lost: the transaction did not come about.
+Error write_error(const std::filesystem::path& path, int code) {
+    constexpr std::uint64_t kRoomMax = 1u << 20;
+    struct statvfs facts {};
+    if (code == EIO && ::statvfs(path.c_str(), &facts) == 0 &&
+        static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize < kRoomMax)
+        code = ENOSPC;
+    return error_of("write to", path, code);
 }
 
 }  // namespace
@@ -50,8 +63,7 @@ Result<std::optional<ByteView>> Transaction::get(Table table, ByteView key) cons
 Result<void> Transaction::put(Table table, ByteView key, ByteView value) {
     MDB_val k = value_of(key);
     MDB_val v = value_of(value);
-    if (const int code = ::mdb_put(handle_, table, &k, &v, 0); code != 0)
-        return Fail{error_of("write to", *path_, code)};
+    if (const int code = ::mdb_put(handle_, table, &k, &v, 0); code != 0) return Fail{write_error(*path_, code)};
     return {};
 }
 
@@ -59,14 +71,14 @@ Result<void> Transaction::append(Table table, ByteView key, ByteView value) {
     MDB_val k = value_of(key);
     MDB_val v = value_of(value);
     if (const int code = ::mdb_put(handle_, table, &k, &v, MDB_APPEND); code != 0)
-        return Fail{error_of("write to", *path_, code)};
+        return Fail{write_error(*path_, code)};
     return {};
 }
 
 Result<void> Transaction::erase(Table table, ByteView key) {
     MDB_val k = value_of(key);
     const int code = ::mdb_del(handle_, table, &k, nullptr);
-    if (code != 0 && code != MDB_NOTFOUND) return Fail{error_of("write to", *path_, code)};
+    if (code != 0 && code != MDB_NOTFOUND) return Fail{write_error(*path_, code)};
     return {};
 }
 
@@ -74,12 +86,12 @@ Result<void> Transaction::erase(Table table, ByteView key, ByteView value) {
     MDB_val k = value_of(key);
     MDB_val v = value_of(value);
     const int code = ::mdb_del(handle_, table, &k, &v);
-    if (code != 0 && code != MDB_NOTFOUND) return Fail{error_of("write to", *path_, code)};
+    if (code != 0 && code != MDB_NOTFOUND) return Fail{write_error(*path_, code)};
     return {};
 }
 
 Result<void> Transaction::clear(Table table) {
-    if (const int code = ::mdb_drop(handle_, table, 0); code != 0) return Fail{error_of("write to", *path_, code)};
+    if (const int code = ::mdb_drop(handle_, table, 0); code != 0) return Fail{write_error(*path_, code)};
     return {};
 }
 
@@ -93,7 +105,7 @@ Result<void> Transaction::commit() {
     ensure(handle_ != nullptr, "a transaction is committed once");
     // LMDB frees the handle whatever comes of it.
     if (const int code = ::mdb_txn_commit(std::exchange(handle_, nullptr)); code != 0)
-        return Fail{error_of("write to", *path_, code)};
+        return Fail{write_error(*path_, code)};
     return {};
 }
 
@@ -165,7 +177,7 @@ Result<Transaction> Environment::read() const {
 Result<Transaction> Environment::write() {
     MDB_txn* handle = nullptr;
     if (const int code = ::mdb_txn_begin(handle_, nullptr, 0, &handle); code != 0)
-        return Fail{error_of("write to", *path_, code)};
+        return Fail{write_error(*path_, code)};
     return Transaction{handle, *path_};
 }
 
