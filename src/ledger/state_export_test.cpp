@@ -124,8 +124,11 @@ TEST(StateExport, RecordsThatTheLedgerReliesOnAreChecked) {
         {"/chain/nodes/n1", "02"},
         {"/chain/voters", "02"},
         {"/chain/definitions/a/B", ""},
+        {"/chain/leases", "0000000000000000"},
+        {"/chain/replay", ""},
         {"/chain/replay/zz", ""},
         {"/chain/replay/00000001/" + std::string(64, 'g'), ""},
+        {"/chain/replay/00000001-" + std::string(64, 'a'), ""},
         {"/chain/replay/00000001/" + std::string(64, 'a'), "00"},
     };
     for (const auto& [path, hex] : bad) {

@@ -83,11 +83,22 @@ Chain::Chain(std::unique_ptr<Store> store, const ledger::BlockRules& rules, Para
 
 Result<std::unique_ptr<Chain>> Chain::create(const std::filesystem::path& folder, const ledger::GenesisBlock& genesis,
                                              const ledger::BlockRules& rules, Parallel& parallel,
-                                             const Options& options) {
-    TRY(auto store, Store::create(folder, genesis, options));
+                                             const Options& options, ChainOrigin origin) {
+    TRY(auto store, Store::create(folder, genesis, options, origin));
     std::unique_ptr<Chain> chain{new Chain{std::move(store), rules, parallel}};
     chain->state_ = std::make_unique<LedgerState>(genesis.commit.view);
     chain->tip_ = genesis.block.header;
+    return chain;
+}
+
+Result<std::unique_ptr<Chain>> Chain::create_from_state(const std::filesystem::path& folder, const ledger::ChainId& id,
+                                                        const ledger::Block& base, const state::StateView& view,
+                                                        const ledger::BlockRules& rules, Parallel& parallel,
+                                                        const Options& options) {
+    TRY(auto store, Store::create_from_state(folder, id, base, view, options));
+    std::unique_ptr<Chain> chain{new Chain{std::move(store), rules, parallel}};
+    chain->state_ = std::make_unique<LedgerState>(view);
+    chain->tip_ = base.header;
     return chain;
 }
 

@@ -19,7 +19,14 @@ class Chain {
 public:
     static Result<std::unique_ptr<Chain>> create(const std::filesystem::path& folder,
                                                  const ledger::GenesisBlock& genesis, const ledger::BlockRules& rules,
-                                                 Parallel& parallel, const Options& options = {});
+                                                 Parallel& parallel, const Options& options = {},
+                                                 ChainOrigin origin = ChainOrigin::MadeHere);
+    /// A chain that begins with a state from elsewhere: see `Store::create_from_state`.
+    static Result<std::unique_ptr<Chain>> create_from_state(const std::filesystem::path& folder,
+                                                            const ledger::ChainId& chain, const ledger::Block& base,
+                                                            const state::StateView& view,
+                                                            const ledger::BlockRules& rules, Parallel& parallel,
+                                                            const Options& options = {});
     /// Opens the store and replays what lies behind the newest checkpoint. A checkpoint that is damaged is passed over:
     /// then everything is replayed from genesis, if the blocks are still there.
     static Result<std::unique_ptr<Chain>> open(const std::filesystem::path& folder, const ledger::BlockRules& rules,

@@ -12,6 +12,7 @@
 #include "ledger/codec.h"
 #include "state/document.h"
 #include "state/tree.h"
+#include "store/detail/file.h"
 #include "store/record.h"
 
 namespace rhizome::store {
@@ -148,6 +149,7 @@ Result<std::unique_ptr<ChainIndex>> ChainIndex::open(const std::filesystem::path
     TRY(tables.notes, index->environment_.table("notes"));
     TRY(tables.state, index->environment_.table("state"));
     TRY(tables.long_state, index->environment_.table("long_state"));
+    TRY(detail::sync_folder(folder));  // LMDB does not: a new file's name must last before anything relies on it
     return index;
 }
 

@@ -78,7 +78,7 @@ Result<RecordHead, RecordFault> decode_head(ByteView bytes) {
     std::uint32_t length;
     std::memcpy(&length, bytes.data() + 8, sizeof length);
     const std::uint8_t kind = bytes[4];
-    if (kind < static_cast<std::uint8_t>(RecordKind::Carry) || kind > static_cast<std::uint8_t>(RecordKind::Vote) ||
+    if (kind < static_cast<std::uint8_t>(RecordKind::Carry) || kind > static_cast<std::uint8_t>(RecordKind::End) ||
         !is_zero(bytes.subspan(5, 3)) || !is_zero(bytes.subspan(12, 4)) || length > kPayloadBytesMax)
         return Fail{RecordFault::BadHead};
     return RecordHead{.kind = static_cast<RecordKind>(kind),

@@ -20,6 +20,10 @@ enum class RecordKind : std::uint8_t {
     Tip = 4,     ///< the tip is now another block kept before
     Final = 5,   ///< a block became final
     Vote = 6,    ///< what the node signed last
+    // Only in backups, where records stand in one file:
+    State = 7,  ///< the next bytes of a snapshot
+    Note = 8,   ///< a small value of somebody else
+    End = 9,    ///< nothing follows: the file is whole
 };
 
 /// In front of every record: magic (4) ‖ kind (1) ‖ zeros (3) ‖ length of the payload (4) ‖ zeros (4) ‖ sequence (8) ‖

@@ -59,29 +59,29 @@ Error not_found(std::string what) { return {ErrorKind::NotFound, std::move(what)
 Store::Store(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
 Store::~Store() = default;
 
-/// A folder with a log, an index whose state is `view`, and one block that everything begins with, whose body is
-/// `genesis` or not here.
+/// A folder with a log, an index whose state is `view`, and one block that everything begins with.
 Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder, const ledger::ChainId& chain,
-                                            const BlockInfo& base, const Block* genesis, const state::StateView& view,
-                                            const Options& options) {
+                                            const Block& base, bool has_body, const state::StateView& view,
+                                            ChainOrigin origin, const Options& options) {
     TRY(auto data, DataFolder::make(folder));
     Unfinished unfinished{data};
     auto inside = std::make_unique<Inside>(std::move(data), options);
-    const BlockId id{.hash = base.hash, .height = base.height()};
-    // A chain that begins here has no older votes; one that comes from elsewhere may.
-    inside->facts = {.base = id, .tip = id, .final_block = id, .votes_complete = genesis != nullptr};
-    inside->tip = inside->base = inside->final_block = base;
+    const BlockId id{.hash = hash_of(base.header), .height = base.header.height};
+    inside->facts = {.base = id, .tip = id, .final_block = id, .votes_complete = origin == ChainOrigin::MadeHere};
     TRY(inside->log, SegmentLog::create(inside->log_settings(chain)));
-    BlockRow row{.bytes = base.bytes, .tx_count = base.tx_count, .header = base.header, .signature = base.signature};
+    BlockRow row{.header = base.header, .signature = base.signature};
     std::vector<ledger::TxId> ids;
-    if (genesis != nullptr) {
-        const Bytes bytes = ledger::encode(*genesis);
+    if (has_body) {
+        const Bytes bytes = ledger::encode(base);
         const ByteView payload{bytes};
         TRY(const auto appended, inside->log->append(RecordKind::Block, std::span{&payload, 1}));
         TRY(inside->log->sync());
         row.position = appended.position;
-        for (const ledger::Tx& tx : genesis->txs) ids.push_back(id_of(tx));
+        row.bytes = static_cast<std::uint32_t>(bytes.size());
+        row.tx_count = static_cast<std::uint32_t>(base.txs.size());
+        for (const ledger::Tx& tx : base.txs) ids.push_back(id_of(tx));
     }
+    inside->tip = inside->base = inside->final_block = info_of(id.hash, row);
     TRY(inside->index, ChainIndex::open(inside->folder.index()));
     TRY(mark_index_in_use(inside->folder.index()));
     const IndexHead head{.log = inside->log->end(),
@@ -94,6 +94,7 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
         TRY(update.put_block(id.hash, row));
         TRY(update.put_transactions(id.height, ids));
         TRY(update.put_on_chain(id.height, id.hash));
+        if (!has_body) TRY(update.put_seal(id.hash, detail::encode(base.seal)));
         TRY(update.fill_state(view));
         TRY(update.put_head(head));
         TRY(update.commit());
@@ -107,25 +108,16 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
 }
 
 Result<std::unique_ptr<Store>> Store::create(const std::filesystem::path& folder, const ledger::GenesisBlock& genesis,
-                                             const Options& options) {
-    const Block& block = genesis.block;
-    const BlockHash hash = hash_of(block.header);
-    const BlockInfo base{.hash = hash,
-                         .header = block.header,
-                         .signature = block.signature,
-                         .tx_count = static_cast<std::uint32_t>(block.txs.size()),
-                         .bytes = static_cast<std::uint32_t>(encoded_size(block)),
-                         .has_body = true};
-    return begin(folder, ledger::ChainId{hash.view()}, base, &block, genesis.commit.view, options);
+                                             const Options& options, ChainOrigin origin) {
+    return begin(folder, ledger::ChainId{hash_of(genesis.block.header).view()}, genesis.block, true,
+                 genesis.commit.view, origin, options);
 }
 
 Result<std::unique_ptr<Store>> Store::create_from_state(const std::filesystem::path& folder,
-                                                        const ledger::ChainId& chain, const ledger::Header& base,
-                                                        const std::array<std::uint8_t, 64>& signature,
+                                                        const ledger::ChainId& chain, const Block& base,
                                                         const state::StateView& view, const Options& options) {
-    ensure(view.root() == base.state_root, "a state that its header names");
-    return begin(folder, chain, {.hash = hash_of(base), .header = base, .signature = signature}, nullptr, view,
-                 options);
+    ensure(view.root() == base.header.state_root, "a state that its header names");
+    return begin(folder, chain, base, false, view, ChainOrigin::FromElsewhere, options);
 }
 
 // ---- opening --------------------------------------------------------------------------------------------------------

@@ -79,6 +79,10 @@ struct VoteMemory {
     Bytes record{};  ///< as consensus wrote it; empty when nothing was signed yet
 };
 
+/// Where a chain on this disk comes from: whoever was part of it before may have signed things that this disk does not
+/// know of.
+enum class ChainOrigin : std::uint8_t { MadeHere, FromElsewhere };
+
 /// What `prune` may let go. Each needs the one before.
 enum class Prune : std::uint8_t { Bodies, Attestations, Headers };
 
@@ -98,12 +102,12 @@ class Store final : public ledger::BlockSource {
 public:
     /// Makes the folder and a chain of one block in it.
     static Result<std::unique_ptr<Store>> create(const std::filesystem::path& folder,
-                                                 const ledger::GenesisBlock& genesis, const Options& options = {});
-    /// The same from a state that came from elsewhere: `base` is the block it stands after, whose body is not here.
+                                                 const ledger::GenesisBlock& genesis, const Options& options = {},
+                                                 ChainOrigin origin = ChainOrigin::MadeHere);
+    /// The same from a state that came from elsewhere: `base` is the block it stands after, without its transactions.
     /// The root of `view` is the header's, and somebody trusts that header: both are the caller's business.
     static Result<std::unique_ptr<Store>> create_from_state(const std::filesystem::path& folder,
-                                                            const ledger::ChainId& chain, const ledger::Header& base,
-                                                            const std::array<std::uint8_t, 64>& signature,
+                                                            const ledger::ChainId& chain, const ledger::Block& base,
                                                             const state::StateView& view, const Options& options = {});
     /// NotFound when there is no chain in the folder, Conflict when another process has it, Unsupported for a newer
     /// schema, Corrupt with file and offset for damage that cannot be mended here.
@@ -207,8 +211,8 @@ private:
     struct Inside;
     explicit Store(std::unique_ptr<Inside> inside);
     static Result<std::unique_ptr<Store>> begin(const std::filesystem::path& folder, const ledger::ChainId& chain,
-                                                const BlockInfo& base, const ledger::Block* genesis,
-                                                const state::StateView& view, const Options& options);
+                                                const ledger::Block& base, bool has_body, const state::StateView& view,
+                                                ChainOrigin origin, const Options& options);
     std::unique_ptr<Inside> inside_;
 };
 

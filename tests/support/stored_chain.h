@@ -5,24 +5,12 @@
 #include <memory>
 
 #include "base/ensure.h"
-#include "ledger/seal_judge.h"
 #include "store/chain.h"
+#include "support/any_seal.h"
 #include "support/test_chain.h"
 
 /// A chain on a disk beside the same one in memory, so that what the disk gives back can be compared.
 namespace rhizome::test {
-
-/// Takes every seal: for tests of what is below consensus.
-class AnySeal final : public ledger::SealJudge {
-public:
-    [[nodiscard]] Result<ledger::ConsensusPart, ledger::Reject> judge(const ledger::LedgerState&, const ledger::Header&,
-                                                                      const ledger::Block&) const override {
-        return ledger::ConsensusPart{};
-    }
-    [[nodiscard]] Result<ledger::ConsensusPart, ledger::Reject> judge_genesis(const ledger::Block&) const override {
-        return ledger::ConsensusPart{};
-    }
-};
 
 /// One block with the namespace that `grow` writes to.
 inline void grow_namespace(TestChain& chain) {
@@ -56,11 +44,7 @@ public:
     [[nodiscard]] TestChain& memory() { return *memory_; }
     [[nodiscard]] store::Chain& chain() { return *chain_; }
     /// The same chain in memory, to grow another branch.
-    [[nodiscard]] TestChain fork() const {
-        TestChain other;
-        for (std::size_t i = 1; i < memory_->blocks().size(); ++i) other.follow(memory_->blocks()[i]);
-        return other;
-    }
+    [[nodiscard]] TestChain fork() const { return memory_->fork(memory_->blocks().size()); }
 
     /// Adds a block with that many transactions to both.
     Result<void> try_grow(std::size_t count, std::size_t note_bytes = 40) {

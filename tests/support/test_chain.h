@@ -45,6 +45,9 @@ public:
     /// The Cluster belongs to `creator`; `spec` is its spec as JSON.
     explicit TestChain(std::string_view spec = "{}", std::string_view creator = "creator");
 
+    /// Another chain that begins with the first `blocks` blocks of this one (at least genesis).
+    [[nodiscard]] TestChain fork(std::size_t blocks) const;
+
     // ---- writing ---------------------------------------------------------------------------------------------------
     /// Names the lock of the resource at `path` (its text) as authority, signed by `signer`.
     TestChain& by(Draft& draft, std::string_view path, std::string_view signer);
@@ -73,8 +76,6 @@ public:
     void mine_all(const std::vector<ledger::SharedTx>& txs, milliseconds after = milliseconds{1000});
     /// Applies a block exactly as it is; the chain does not move when it is refused.
     Result<ledger::Applied, ledger::Reject> apply(const ledger::Block& block);
-    /// Adds a block that another chain of the same beginning made.
-    void follow(const ledger::Block& block);
     ledger::BlockDraft draft_block(const std::vector<ledger::SharedTx>& txs, milliseconds after = milliseconds{1000});
 
     [[nodiscard]] const state::Entry* get(std::string_view path) const;
@@ -92,6 +93,9 @@ public:
     ledger::ConsensusPart consensus;  ///< what the next block's consensus part is
 
 private:
+    struct Empty {};
+    explicit TestChain(Empty) {}
+
     std::vector<ledger::Block> blocks_;
     std::vector<state::Commit> commits_;
     std::unique_ptr<ledger::LedgerState> state_;

@@ -193,6 +193,9 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
             facts.vote = {record.payload.begin(), record.payload.end()};
             facts.votes_complete = true;
             break;
+        case RecordKind::State:
+        case RecordKind::Note:
+        case RecordKind::End: return fail(ErrorKind::Corrupt, "a record of a backup stands in the log");
     }
     item.sequence = record.head.sequence;
     item.after = {
