@@ -30,8 +30,8 @@ private:
     std::uint64_t done_ = 0;
 };
 
-/// An opened chain with everything it borrows. When it goes, the directory is closed in order: a copy of it made after a
-/// command that only looked is then as good as one made before.
+/// An opened chain with everything it borrows. When it goes, the directory is closed in order: a copy of it made after
+/// a command that only looked is then as good as one made before.
 struct OfflineChain {
     OfflineChain() = default;
     OfflineChain(const OfflineChain&) = delete;

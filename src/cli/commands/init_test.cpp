@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "base/yaml.h"
-#include "cli/commands/chain/testing.h"
 #include "node/identity.h"
+#include "support/chain_harness.h"
 
 namespace rhizome::cli {
 namespace {

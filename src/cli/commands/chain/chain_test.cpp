@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"
-#include "cli/commands/chain/testing.h"
 #include "cli/offline_chain.h"
 #include "ledger/block_json.h"
 #include "ledger/proof_files.h"
 #include "node/identity.h"
+#include "support/chain_harness.h"
 
 namespace rhizome::cli {
 namespace {

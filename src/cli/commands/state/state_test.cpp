@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"
-#include "cli/commands/chain/testing.h"
 #include "ledger/proof_files.h"
 #include "ledger/state_export.h"
+#include "support/chain_harness.h"
 
 namespace rhizome::cli {
 namespace {

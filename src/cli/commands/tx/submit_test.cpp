@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "cli/commands/chain/testing.h"
 #include "ledger/json_form.h"
 #include "node/identity.h"
+#include "support/chain_harness.h"
 
 namespace rhizome::cli {
 namespace {
