@@ -213,9 +213,9 @@ Command submit_command() {
         .summary = "Put signed transactions into a block",
         .details =
             "With --offline this machine seals them into a block of its own chain, in the data directory, while no "
-            "node "
-            "uses it. Several files go into one block where that is possible, else into one after the other, whatever "
-            "order they are named in. A refused one does not keep the others out.\n"
+            "node uses it. Several files go into one block where that is possible, else into one after the other; one "
+            "may need what another makes, whatever order they are named in, and of two that contradict each other the "
+            "first stays. A refused one does not keep the others out.\n"
             "\n"
             "Works for a machine that is a member of the cluster (as after 'rhizome init'). On a cluster of several "
             "machines a block made offline competes with what the others made meanwhile: use it to set up, to rescue, "
