@@ -112,7 +112,7 @@ TEST_F(Snapshots, BeginAChainThatGoesOn) {
     chain = Chain::open(other, world.rules(), world.parallel()).value();
     EXPECT_EQ(chain->tip(), world.memory().tip());
     EXPECT_EQ(chain->store().base().height(), Height{3});
-    const VerifyReport report = verify(*chain).value();
+    const VerifyReport report = verify(chain->store(), world.rules(), world.parallel()).value();
     EXPECT_FALSE(report.fault);
     EXPECT_EQ(report.from, Height{3});
     EXPECT_EQ(chain->state_at(Height{2}).error().kind, ErrorKind::Unavailable);

@@ -42,9 +42,9 @@ Result<Walker> walker_at_genesis(const Store& store, const ledger::BlockRules& r
     return Walker{.at = block.header, .state = std::make_unique<LedgerState>(std::move(commit.view))};
 }
 
-/// Back from the state after the chain's tip as far as changes are kept, at most to `height`.
-Result<std::pair<Height, state::StateView>> walk_back(const Store& store, state::StateView view, Height height) {
-    Height at = store.tip().height();
+/// Back from `view`, the state after the chain's block of height `at`, as far as changes are kept, at most to `height`.
+Result<std::pair<Height, state::StateView>> walk_back(const Store& store, state::StateView view, Height at,
+                                                      Height height) {
     while (at > height) {
         TRY(const BlockInfo block, store.info_at(at));
         auto change = store.change(block.hash);
@@ -168,7 +168,7 @@ Result<state::StateView> Chain::state_at(Height height, const ProgressSink& prog
     if (height > tip_.height)
         return fail(ErrorKind::NotFound,
                     fmt::format("there is no block {}: the chain's newest is {}", height, tip_.height));
-    TRY(auto back, walk_back(*store_, state_->view(), height));
+    TRY(auto back, walk_back(*store_, state_->view(), tip_.height, height));
     if (back.first == height) return std::move(back.second);
     TRY(auto walker, walker_at_genesis(*store_, rules_));
     ledger::SignatureCache cache;
@@ -193,34 +193,33 @@ ChainFault fault_of(Height height, const ledger::Reject& reject) {
 
 }  // namespace
 
-Result<VerifyReport> verify(Chain& chain, const ProgressSink& progress) {
-    const Store& store = chain.store();
+Result<VerifyReport> verify(const Store& store, const ledger::BlockRules& rules, Parallel& parallel,
+                            const ProgressSink& progress) {
     const BlockInfo tip = store.tip();
     VerifyReport report{.to = tip.height()};
-    if (const auto log = store.check_log(); !log) {
-        // Go on: executing tells which block it is, if it is one of the chain.
-        report.fault = fault_of(tip.height(), log.error());
-    }
+    // Executing tells which block it is, if it is one of the chain; so this one is told only when that finds nothing.
+    const auto log = store.check_log();
+    const auto with_fault = [&](ChainFault fault) {
+        report.fault = std::move(fault);
+        return report;
+    };
+
     Walker walker;
     const BlockInfo base = store.base();
     if (base.height() == Height{0} && base.has_body) {
         auto block = store.block(base.hash);
-        if (!block) {
-            report.fault = fault_of(Height{0}, block.error());
-            return report;
-        }
-        auto consensus = chain.rules().judge.judge_genesis(*block);
-        auto commit = consensus ? ledger::apply_genesis(*block, *consensus)
-                                : Result<state::Commit, ledger::Reject>{Fail{consensus.error()}};
-        if (!commit) {
-            report.fault = fault_of(Height{0}, commit.error());
-            return report;
-        }
+        if (!block) return with_fault(fault_of(Height{0}, block.error()));
+        auto consensus = rules.judge.judge_genesis(*block);
+        if (!consensus) return with_fault(fault_of(Height{0}, consensus.error()));
+        auto commit = ledger::apply_genesis(*block, *consensus);
+        if (!commit) return with_fault(fault_of(Height{0}, commit.error()));
         walker = {.at = block->header, .state = std::make_unique<LedgerState>(std::move(commit->view))};
         report.blocks = 1;
         report.transactions = block->txs.size();
     } else {
-        TRY(auto oldest, walk_back(store, chain.state().view(), base.height()));
+        auto checkpoint = store.load_checkpoint(parallel);
+        if (!checkpoint) return with_fault(fault_of(tip.height(), checkpoint.error()));
+        TRY(auto oldest, walk_back(store, std::move(checkpoint->view), checkpoint->block.height(), base.height()));
         TRY(const BlockInfo block, store.info_at(oldest.first));
         walker = {.at = block.header, .state = std::make_unique<LedgerState>(std::move(oldest.second))};
         report.from = oldest.first;
@@ -228,26 +227,18 @@ Result<VerifyReport> verify(Chain& chain, const ProgressSink& progress) {
     ledger::SignatureCache cache;
     for (Height height = walker.at.height + 1; height <= tip.height(); ++height) {
         const auto info = store.info_at(height);
-        auto block = info ? store.block(info->hash) : Result<Block>{Fail{info.error()}};
-        if (!block) {
-            report.fault = fault_of(height, block.error());
-            return report;
-        }
-        auto applied = judge_and_apply(*walker.state, walker.at, *block, chain.rules(), cache, chain.parallel());
-        if (!applied) {
-            report.fault = fault_of(height, applied.error());
-            return report;
-        }
+        if (!info) return with_fault(fault_of(height, info.error()));
+        const auto block = store.block(info->hash);
+        if (!block) return with_fault(fault_of(height, block.error()));
+        const auto applied = judge_and_apply(*walker.state, walker.at, *block, rules, cache, parallel);
+        if (!applied) return with_fault(fault_of(height, applied.error()));
         walker.state->advance(applied->commit);
         walker.at = block->header;
         report.blocks += 1;
         report.transactions += block->txs.size();
         if (progress) progress(height - report.from, tip.height() - report.from);
     }
-    if (!report.fault && walker.state->view().root() != chain.state().view().root())
-        report.fault = ChainFault{.height = tip.height(),
-                                  .rule = std::string{name(ledger::RejectCode::BadStateRoot)},
-                                  .why = "the state kept for the tip is not the one that its blocks give"};
+    if (!log) return with_fault(fault_of(tip.height(), log.error()));
     return report;
 }
 

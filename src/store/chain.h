@@ -80,8 +80,10 @@ struct VerifyReport {
     std::uint64_t transactions = 0;
     std::optional<ChainFault> fault{};  ///< the first
 };
-/// Reads every block from the log and executes it, from genesis (or the base) to the tip, comparing every root. Damage
-/// on the disk is a fault like a broken rule; an error is what keeps it from being looked at at all.
-Result<VerifyReport> verify(Chain& chain, const ProgressSink& progress = {});
+/// Reads every block from the log and executes it, from genesis (or, where that is not here, from as far back as the
+/// state can be had) to the tip, comparing every root. Damage on the disk is a fault like a broken rule; an error is
+/// what keeps it from being looked at at all.
+Result<VerifyReport> verify(const Store& store, const ledger::BlockRules& rules, Parallel& parallel,
+                            const ProgressSink& progress = {});
 
 }  // namespace rhizome::store

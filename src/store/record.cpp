@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/record.h"
 
-#include <algorithm>
 #include <cstring>
 
 #define XXH_STATIC_LINKING_ONLY  // the state on the stack: an allocation per record would be a waste
@@ -27,7 +26,8 @@ std::uint64_t read_u64(ByteView bytes, std::size_t offset) {
 }
 
 bool is_zero(ByteView bytes) {
-    return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
+    // Compared with itself one byte further on: as fast as memory.
+    return bytes.empty() || (bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
 }  // namespace

@@ -418,7 +418,7 @@ double verify_ratio() {
     };
     const auto from_disk = [&] {
         const auto start = Clock::now();
-        const VerifyReport report = value_of(verify(*s.chain));
+        const VerifyReport report = value_of(verify(s.chain->store(), s.chain->rules(), s.two));
         ensure(!report.fault && report.transactions > kCount, "a good chain");
         return seconds_since(start);
     };

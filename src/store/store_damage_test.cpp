@@ -131,7 +131,7 @@ protected:
                                             std::span{world.memory().commits()}.first(outcome.tip + 1));
         outcome.errors = std::move(answers.refusals);
         outcome.wrong = std::move(answers.wrong);
-        const auto report = verify(chain);
+        const auto report = verify(chain.store(), world.rules(), world.parallel());
         if (!report)
             outcome.errors.push_back(report.error());
         else if (report->fault)
@@ -429,7 +429,7 @@ TEST(CopiedStores, OpenToAPrefixOrAreRefused) {
                                                   std::span{memory.commits()}.first(tip + 1));
         EXPECT_EQ(answers.wrong, "") << test::text(answers.refusals);
         EXPECT_EQ(test::text(answers.refusals), "");
-        const auto report = verify(**opened);
+        const auto report = verify((*opened)->store(), block_rules, parallel);
         ASSERT_TRUE(report);
         EXPECT_FALSE(report->fault) << report->fault->why;
         opened->reset();

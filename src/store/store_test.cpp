@@ -97,7 +97,7 @@ TEST_F(Stores, SpreadOverManySegments) {
     EXPECT_GE(segments, 5U);
     world.reopen();
     EXPECT_EQ(world.chain().store().tip().header, world.memory().tip());
-    const VerifyReport report = verify(world.chain()).value();
+    const VerifyReport report = verify(world.chain().store(), world.rules(), world.parallel()).value();
     EXPECT_FALSE(report.fault);
     EXPECT_EQ(report.blocks, 32U);
 }

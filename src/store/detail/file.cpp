@@ -92,6 +92,13 @@ Result<void> File::allocate(std::uint64_t offset, std::uint64_t size) const {
     }
 }
 
+Result<std::optional<std::uint64_t>> File::next_content(std::uint64_t offset) const {
+    const off_t found = ::lseek(descriptor_.get(), static_cast<off_t>(offset), SEEK_DATA);
+    if (found >= 0) return std::optional{static_cast<std::uint64_t>(found)};
+    if (errno == ENXIO) return std::optional<std::uint64_t>{};
+    return std::optional{offset};  // a file system that cannot tell
+}
+
 Result<void> File::sync() const {
     // Not tried again on EINTR or anything else: after a failed sync nobody knows what is on the disk.
     if (::fdatasync(descriptor_.get()) != 0) return Fail{error_of("sync", path_, errno)};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include "base/bytes.h"
@@ -27,6 +28,9 @@ public:
     Result<void> write(std::uint64_t offset, std::span<const ByteView> parts) const;
     /// Room on the disk for this much, read as zeros. Exhausted when there is none.
     Result<void> allocate(std::uint64_t offset, std::uint64_t size) const;
+    /// The first place from `offset` on that may hold other bytes than zeros, as far as the file system knows; nothing
+    /// when there is none. Room that was made and never written to costs nothing to pass over.
+    [[nodiscard]] Result<std::optional<std::uint64_t>> next_content(std::uint64_t offset) const;
     /// Data, and the size where it matters for reading it, are on the disk.
     Result<void> sync() const;
     [[nodiscard]] Result<std::uint64_t> size() const;

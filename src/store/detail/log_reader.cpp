@@ -7,6 +7,7 @@ namespace rhizome::store::detail {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = 1u << 20;
+constexpr std::uint64_t kHoleBytes = 64u << 10;  ///< how often to ask whether there is anything ahead
 
 }  // namespace
 
@@ -35,6 +36,12 @@ Result<Result<RecordView, RecordFault>> LogReader::next() {
 
 Result<std::optional<LogReader::Found>> LogReader::find_later() {
     for (std::uint64_t at = offset_ + kRecordAlignment; at + kRecordHeadBytes <= size_; at += kRecordAlignment) {
+        if ((at - offset_) % kHoleBytes == kRecordAlignment) {  // now and then: there may be nothing but a hole ahead
+            TRY(const auto content, file_.next_content(at));
+            if (!content) break;
+            // A record may begin in front of it with its zeros only if it is none: heads begin with their magic.
+            if (*content > at) at = *content / kRecordAlignment * kRecordAlignment;
+        }
         TRY(ByteView bytes, window(at, kRecordHeadBytes));
         const auto head = decode_head(bytes);
         if (!head) continue;
@@ -50,7 +57,10 @@ Result<std::optional<LogReader::Found>> LogReader::find_later() {
 Result<std::uint64_t> LogReader::end_of_content() {
     std::uint64_t end = offset_;
     for (std::uint64_t at = offset_; at < size_;) {
-        TRY(const ByteView bytes, window(at, kPieceBytes));
+        TRY(const auto content, file_.next_content(at));
+        if (!content || *content >= size_) break;
+        at = std::max(at, *content);
+        TRY(const ByteView bytes, window(at, kHoleBytes));
         if (bytes.empty()) break;
         for (std::size_t i = bytes.size(); i > 0; --i) {
             if (bytes[i - 1] == 0) continue;

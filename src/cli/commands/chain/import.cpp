@@ -36,9 +36,8 @@ Result<std::unique_ptr<OfflineChain>> make_chain(const std::filesystem::path& fo
     if (!part) return Fail{refused(part.error())};
     auto commit = ledger::apply_genesis(first, *part);
     if (!commit) return Fail{refused(commit.error())};
-    TRY(at->chain,
-        store::Chain::create(folder, {.block = first, .commit = *std::move(commit)}, at->block_rules(), at->pool, {},
-                             store::ChainOrigin::FromElsewhere));
+    TRY(at->chain, store::Chain::create(folder, {.block = first, .commit = *std::move(commit)}, at->block_rules(),
+                                        at->pool, {}, store::ChainOrigin::FromElsewhere));
     return at;
 }
 

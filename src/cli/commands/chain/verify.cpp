@@ -115,18 +115,32 @@ std::string text_of(const Style& style, const store::VerifyReport& report, const
     return text;
 }
 
+/// What is wrong with a chain that cannot even be opened because some block behind the last checkpoint is not good.
+Result<store::VerifyReport> verify_unopened(Invocation& call, const Error& why) {
+    TRY(const auto folder, data_folder_of(call));
+    OfflineChain world;  // for its rules and cores
+    const auto store = store::Store::open(folder);
+    if (!store) return Fail{why};
+    StoreProgress progress{call.console, "Verifying"};
+    return store::verify(**store, world.block_rules(), world.pool, progress.sink());
+}
+
 Result<void> run_verify(Invocation& call) {
     TRY(const auto anchors, read_anchors(call));
-    TRY(const auto at, open_chain(call));
+    const auto at = open_chain(call);
     std::vector<CheckedAnchor> checked;
-    for (const auto& [file, anchor] : anchors) {
-        TRY(auto why, mismatch(call, *at, anchor));
-        checked.push_back({file, anchor, std::move(why)});
-    }
     store::VerifyReport report;
-    {
+    if (!at) {
+        if (at.error().kind != ErrorKind::Corrupt && at.error().kind != ErrorKind::Invalid) return Fail{at.error()};
+        TRY(report, verify_unopened(call, at.error()));
+        if (!report.fault) return Fail{at.error()};
+    } else {
+        for (const auto& [file, anchor] : anchors) {
+            TRY(auto why, mismatch(call, **at, anchor));
+            checked.push_back({file, anchor, std::move(why)});
+        }
         StoreProgress progress{call.console, "Verifying"};
-        TRY(report, store::verify(*at->chain, progress.sink()));
+        TRY(report, store::verify((*at)->store(), (*at)->block_rules(), (*at)->pool, progress.sink()));
     }
     print_data(call, data_of(report, checked), [&] { return text_of(call.console.out_style, report, checked); });
     if (report.fault) {
