@@ -17,7 +17,9 @@ constexpr std::uint64_t kSegmentMagic = 0x31474f4c455a4952;    // "RIZELOG1"
 constexpr std::size_t kChecksumOffset = kRecordHeadBytes - 8;  // the last field
 constexpr std::size_t kSegmentChecksumOffset = kSegmentHeadBytes - 8;
 
-std::uint64_t checksum_of(ByteView bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+std::uint64_t checksum_of(ByteView bytes, std::uint64_t salt = 0) {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), salt);
+}
 
 std::uint64_t read_u64(ByteView bytes, std::size_t offset) {
     std::uint64_t value;
@@ -32,15 +34,16 @@ bool is_zero(ByteView bytes) {
 
 }  // namespace
 
-std::uint64_t checksum_of(std::span<const ByteView> parts) {
-    if (parts.size() == 1) return checksum_of(parts[0]);
+std::uint64_t checksum_of(std::span<const ByteView> parts, std::uint64_t salt) {
+    if (parts.size() == 1) return checksum_of(parts[0], salt);
     XXH3_state_t state;  // several hundred bytes: on the stack, no allocation
-    XXH3_64bits_reset(&state);
+    XXH3_64bits_reset_withSeed(&state, salt);
     for (const ByteView part : parts) XXH3_64bits_update(&state, part.data(), part.size());
     return XXH3_64bits_digest(&state);
 }
 
-std::array<std::uint8_t, kRecordHeadBytes> encode_head(RecordHead& head, std::span<const ByteView> payload) {
+std::array<std::uint8_t, kRecordHeadBytes> encode_head(RecordHead& head, std::span<const ByteView> payload,
+                                                       std::uint64_t salt) {
     std::size_t length = 0;
     for (const ByteView part : payload) length += part.size();
     ensure(length <= kPayloadBytesMax, "records are bounded before they come here");
@@ -51,7 +54,7 @@ std::array<std::uint8_t, kRecordHeadBytes> encode_head(RecordHead& head, std::sp
     out.u64(head.sequence).u64(head.durable).u64(head.link);
     std::vector<ByteView> parts{out.view()};
     parts.insert(parts.end(), payload.begin(), payload.end());
-    head.checksum = checksum_of(parts);
+    head.checksum = checksum_of(parts, salt);
     out.u64(head.checksum);
     std::array<std::uint8_t, kRecordHeadBytes> bytes{};
     std::memcpy(bytes.data(), out.view().data(), bytes.size());
@@ -89,12 +92,12 @@ Result<RecordHead, RecordFault> decode_head(ByteView bytes) {
                       .checksum = read_u64(bytes, kChecksumOffset)};
 }
 
-Result<RecordView, RecordFault> decode_record(ByteView bytes) {
+Result<RecordView, RecordFault> decode_record(ByteView bytes, std::uint64_t salt) {
     TRY(const auto head, decode_head(bytes));
     if (bytes.size() < record_bytes(head.length)) return Fail{RecordFault::Truncated};
     const ByteView payload = bytes.subspan(kRecordHeadBytes, head.length);
     const std::array<ByteView, 2> parts{bytes.first(kChecksumOffset), payload};
-    if (checksum_of(parts) != head.checksum) return Fail{RecordFault::BadChecksum};
+    if (checksum_of(parts, salt) != head.checksum) return Fail{RecordFault::BadChecksum};
     const std::size_t end = kRecordHeadBytes + head.length;
     if (!is_zero(bytes.subspan(end, record_bytes(head.length) - end))) return Fail{RecordFault::BadChecksum};
     return RecordView{.head = head, .payload = payload};
@@ -102,7 +105,7 @@ Result<RecordView, RecordFault> decode_record(ByteView bytes) {
 
 std::array<std::uint8_t, kSegmentHeadBytes> encode_head(const SegmentHead& head) {
     Writer out{kSegmentHeadBytes};
-    out.u64(kSegmentMagic).u32(head.schema).u32(head.number).raw(head.chain).u64(0);
+    out.u64(kSegmentMagic).u32(head.schema).u32(head.number).raw(head.chain).u64(head.salt);
     out.u64(checksum_of(out.view()));
     std::array<std::uint8_t, kSegmentHeadBytes> bytes{};
     std::memcpy(bytes.data(), out.view().data(), bytes.size());
@@ -120,6 +123,7 @@ Result<SegmentHead, RecordFault> decode_segment_head(ByteView bytes) {
     std::memcpy(&head.schema, bytes.data() + 8, 4);
     std::memcpy(&head.number, bytes.data() + 12, 4);
     std::memcpy(head.chain.data(), bytes.data() + 16, head.chain.size());
+    head.salt = read_u64(bytes, 48);
     return head;
 }
 

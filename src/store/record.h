@@ -51,10 +51,12 @@ constexpr std::uint64_t record_bytes(std::uint64_t payload) {
 }
 
 /// XXH3 with 64 bits: finds what a disk does to bytes. Against people there are the chain's own hashes.
-std::uint64_t checksum_of(std::span<const ByteView> parts);
+std::uint64_t checksum_of(std::span<const ByteView> parts, std::uint64_t salt = 0);
 
-/// The head's bytes, with the checksum over itself (without that field) and the payload, which it also sets.
-std::array<std::uint8_t, kRecordHeadBytes> encode_head(RecordHead& head, std::span<const ByteView> payload);
+/// The head's bytes, with the checksum over itself (without that field) and the payload, which it also sets. `salt` is
+/// the segment's.
+std::array<std::uint8_t, kRecordHeadBytes> encode_head(RecordHead& head, std::span<const ByteView> payload,
+                                                       std::uint64_t salt = 0);
 
 enum class RecordFault : std::uint8_t {
     Empty,  ///< only zeros: nothing was written here
@@ -73,14 +75,18 @@ struct RecordView {
     RecordHead head{};
     ByteView payload{};
 };
-Result<RecordView, RecordFault> decode_record(ByteView bytes);
+Result<RecordView, RecordFault> decode_record(ByteView bytes, std::uint64_t salt = 0);
 
-/// In front of every segment: magic (8) ‖ schema (4) ‖ number (4) ‖ chain id (32) ‖ zeros (8) ‖ checksum (8).
+/// In front of every segment: magic (8) ‖ schema (4) ‖ number (4) ‖ chain id (32) ‖ salt (8) ‖ checksum (8).
 inline constexpr std::size_t kSegmentHeadBytes = 64;
 struct SegmentHead {
     std::uint32_t schema = 0;
     std::uint32_t number = 0;
     std::array<std::uint8_t, 32> chain{};
+    /// Drawn for each segment and known to nobody else: enters the checksums of its records. Without it a transaction
+    /// could hold bytes that look like a record, and if the block it is in were torn by a power failure, opening would
+    /// take them for proof that something durable is lost. 0 in backups.
+    std::uint64_t salt = 0;
     friend bool operator==(const SegmentHead&, const SegmentHead&) = default;
 };
 std::array<std::uint8_t, kSegmentHeadBytes> encode_head(const SegmentHead& head);

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "runtime/entropy.h"
 #include "runtime/files.h"
 #include "runtime/os_error.h"
 #include "store/data_folder.h"
@@ -55,9 +56,11 @@ Result<SegmentLog::SegmentPtr> SegmentLog::make_segment(std::uint32_t number, st
     auto segment = std::make_shared<Segment>();
     segment->number = number;
     segment->size = std::max(settings_.segment_bytes, bytes_min);
+    segment->salt = runtime::random_number();
     ensure(segment->size <= kSegmentBytesMax, "a record is far smaller than the largest segment");
     TRY(segment->file, detail::File::open(half, detail::File::Mode::Create));
-    const auto head = encode_head(SegmentHead{.schema = kSchema, .number = number, .chain = settings_.chain});
+    const auto head =
+        encode_head(SegmentHead{.schema = kSchema, .number = number, .chain = settings_.chain, .salt = segment->salt});
     const ByteView bytes{head};
     const auto written = [&]() -> Result<void> {
         TRY(segment->file.allocate(0, segment->size));
@@ -121,7 +124,7 @@ Error SegmentLog::give_up(Error error) {
 Result<SegmentLog::Appended> SegmentLog::write_record(RecordKind kind, std::span<const ByteView> payload) {
     // Only this thread moves the end, so it can be read without the lock.
     RecordHead head{.kind = kind, .sequence = end_.sequence, .durable = durable(), .link = end_.link};
-    const auto head_bytes = encode_head(head, payload);
+    const auto head_bytes = encode_head(head, payload, active_->salt);
     static constexpr std::array<std::uint8_t, kRecordAlignment> kZeros{};
     const std::uint64_t size = record_bytes(head.length);
     std::vector<ByteView> parts{head_bytes};
@@ -231,7 +234,7 @@ Result<std::pair<RecordKind, Bytes>> SegmentLog::read(LogPosition position) cons
     if (!head) return Fail{damaged(from->file.path(), position.offset, name(head.error()))};
     Bytes bytes(record_bytes(head->length));
     TRY(from->file.read(position.offset, bytes));
-    const auto record = decode_record(bytes);
+    const auto record = decode_record(bytes, from->salt);
     if (!record) return Fail{damaged(from->file.path(), position.offset, name(record.error()))};
     const RecordKind kind = record->head.kind;
     const std::size_t length = record->head.length;
@@ -245,7 +248,7 @@ Result<void> SegmentLog::scan_segment(std::uint32_t number,
     const SegmentPtr from = segment(number);
     if (!from) return fail(ErrorKind::NotFound, fmt::format("segment {} of the log was pruned", number));
     const LogPosition end = this->end().position;
-    detail::LogReader reader{from->file, from->size, kSegmentHeadBytes};
+    detail::LogReader reader{from->file, from->size, kSegmentHeadBytes, from->salt};
     for (;;) {
         const LogPosition position{number, static_cast<std::uint32_t>(reader.offset())};
         if (position >= end) return {};
@@ -336,6 +339,7 @@ Result<std::unique_ptr<SegmentLog>> SegmentLog::open(Settings settings, std::opt
         if (!log->segments_.empty() && log->segments_.rbegin()->first + 1 != *number)
             return Fail{
                 damaged(log->path_of(log->segments_.rbegin()->first + 1), 0, "this segment of the log is missing")};
+        segment->salt = head->salt;
         log->segments_[*number] = std::move(segment);
     }
     if (log->segments_.empty()) return no_log();
@@ -347,7 +351,7 @@ Result<std::unique_ptr<SegmentLog>> SegmentLog::open(Settings settings, std::opt
 Result<SegmentLog::NextSegment> SegmentLog::look_at_next(std::uint32_t number) const {
     const auto found = segments_.find(number + 1);
     if (found == segments_.end()) return NextSegment{};
-    detail::LogReader reader{found->second->file, found->second->size, kSegmentHeadBytes};
+    detail::LogReader reader{found->second->file, found->second->size, kSegmentHeadBytes, found->second->salt};
     TRY(const auto record, reader.next());
     if (!record) {
         if (record.error() == RecordFault::Empty) return NextSegment{};  // prepared and not yet used
@@ -362,7 +366,7 @@ Result<std::optional<LogPosition>> SegmentLog::find_witness(LogPosition from, st
     for (auto segment = segments_.find(from.segment); segment != segments_.end(); ++segment) {
         const bool first = segment->first == from.segment;
         detail::LogReader reader{segment->second->file, segment->second->size,
-                                 first ? from.offset : kSegmentHeadBytes - kRecordAlignment};
+                                 first ? from.offset : kSegmentHeadBytes - kRecordAlignment, segment->second->salt};
         for (;;) {
             TRY(const auto found, reader.find_later());
             if (!found) break;
@@ -387,7 +391,7 @@ Result<void> SegmentLog::find_end(std::optional<LogCursor> from, std::uint64_t k
         const std::uint32_t number = end_.position.segment;
         active_ = segments_.at(number);
         const std::filesystem::path& path = active_->file.path();
-        detail::LogReader reader{active_->file, active_->size, end_.position.offset};
+        detail::LogReader reader{active_->file, active_->size, end_.position.offset, active_->salt};
         std::string_view fault;
         bool used_up = false;  // nothing more was written here, as far as one can see
         for (;;) {
@@ -448,7 +452,7 @@ Result<void> SegmentLog::drop_rest(LogTail& tail) {
         TRY(runtime::remove_file(last->file.path()));
         segments_.erase(last->number);
     }
-    detail::LogReader reader{active_->file, active_->size, end_.position.offset};
+    detail::LogReader reader{active_->file, active_->size, end_.position.offset, active_->salt};
     TRY(const std::uint64_t content_end, reader.end_of_content());
     if (content_end == end_.position.offset) return {};
     tail.dropped_bytes += content_end - end_.position.offset;

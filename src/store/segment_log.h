@@ -119,6 +119,7 @@ private:
     struct Segment {
         std::uint32_t number = 0;
         std::uint64_t size = 0;
+        std::uint64_t salt = 0;
         detail::File file;
     };
     using SegmentPtr = std::shared_ptr<const Segment>;

@@ -137,14 +137,19 @@ Result<bool> log_is_whole(const std::filesystem::path& folder) {
     if (!std::filesystem::exists(first, fault)) return false;
     TRY(const auto file, detail::File::open(first, detail::File::Mode::Read));
     TRY(const std::uint64_t size, file.size());
-    detail::LogReader reader{file, size, kSegmentHeadBytes};
+    const auto damaged = [&](std::uint64_t offset, std::string_view what) {
+        return fail(ErrorKind::Corrupt, fmt::format("{} is damaged at offset {}: {}", first.native(), offset, what));
+    };
+    std::array<std::uint8_t, kSegmentHeadBytes> bytes{};
+    TRY(const std::size_t got, file.read_some(0, bytes));
+    const auto head = decode_segment_head(ByteView{bytes}.first(got));
+    if (!head) return damaged(0, name(head.error()));
+    detail::LogReader reader{file, size, kSegmentHeadBytes, head->salt};
     TRY(const auto record, reader.next());
+    if (!record) return damaged(kSegmentHeadBytes, name(record.error()));
     const auto facts =
-        record && record->head.kind == RecordKind::Carry ? decode_facts(record->payload) : Fail{DecodeFault::BadValue};
-    if (!facts)
-        return fail(ErrorKind::Corrupt,
-                    fmt::format("{} is damaged at offset {}: {}", first.native(), kSegmentHeadBytes,
-                                record ? "it does not begin as a log should" : name(record.error())));
+        record->head.kind == RecordKind::Carry ? decode_facts(record->payload) : Fail{DecodeFault::BadValue};
+    if (!facts) return damaged(kSegmentHeadBytes, "it does not begin as a log should");
     return facts->base.height == Height{0};
 }
 

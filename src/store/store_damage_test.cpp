@@ -176,8 +176,9 @@ std::vector<std::uint64_t> places(const std::string& bytes, bool is_log, std::ui
     for (std::uint64_t i = 0; i < bytes.size(); i += step) at.insert(i);
     if (!bytes.empty()) at.insert(bytes.size() - 1);
     std::uint64_t offset = kSegmentHeadBytes;
-    while (is_log) {
-        const auto record = decode_record(as_bytes(bytes).subspan(offset));
+    const auto head = decode_segment_head(as_bytes(bytes));
+    while (is_log && head) {
+        const auto record = decode_record(as_bytes(bytes).subspan(offset), head->salt);
         if (!record) break;
         const std::uint64_t next = offset + record_bytes(record->head.length);
         for (const std::uint64_t field : {0U, 4U, 5U, 8U, 11U, 12U, 16U, 24U, 32U, 40U, 47U, 48U})

@@ -29,7 +29,7 @@ Result<Result<RecordView, RecordFault>> LogReader::next() {
     const auto head = decode_head(bytes);
     if (!head) return Inner{Fail{head.error()}};
     TRY(bytes, window(offset_, record_bytes(head->length)));
-    auto record = decode_record(bytes);
+    auto record = decode_record(bytes, salt_);
     if (record) offset_ += record_bytes(record->head.length);
     return Inner{std::move(record)};
 }
@@ -46,7 +46,7 @@ Result<std::optional<LogReader::Found>> LogReader::find_later() {
         const auto head = decode_head(bytes);
         if (!head) continue;
         TRY(bytes, window(at, record_bytes(head->length)));
-        if (!decode_record(bytes)) continue;
+        if (!decode_record(bytes, salt_)) continue;
         offset_ = at + record_bytes(head->length) - kRecordAlignment;  // the next search begins right behind it
         return Found{.offset = at, .head = *head};
     }

@@ -14,7 +14,9 @@ namespace rhizome::store::detail {
 /// The records of one segment, one after the other, read in large pieces. Borrows the file.
 class LogReader {
 public:
-    LogReader(const File& file, std::uint64_t size, std::uint64_t offset) : file_(file), size_(size), offset_(offset) {}
+    /// `salt` is the one in the segment's head.
+    LogReader(const File& file, std::uint64_t size, std::uint64_t offset, std::uint64_t salt = 0)
+        : file_(file), size_(size), offset_(offset), salt_(salt) {}
 
     /// The record at `offset()`, good until the next call; moves on only behind a good one. The outer error is the
     /// disk's, the inner one what stands there instead.
@@ -38,6 +40,7 @@ private:
     const File& file_;
     std::uint64_t size_;
     std::uint64_t offset_;
+    std::uint64_t salt_;
     Bytes buffer_;
     std::uint64_t buffer_at_ = 0;
 };
