@@ -75,7 +75,11 @@ TEST_F(Logs, GiveBackRecordsInTheirOrder) {
     const LogCursor middle = log->end();
     ASSERT_TRUE(append(5, 200));
     ASSERT_TRUE(log->sync());
-    for (std::uint8_t i = 0; i < 60; ++i) EXPECT_EQ(log->read(places[i].position)->second, Bytes(i * 7U, i));
+    for (std::uint8_t i = 0; i < 60; ++i) {
+        const auto record = log->read(places[i].position);
+        ASSERT_TRUE(record) << record.error().message;
+        EXPECT_EQ(record->second, Bytes(i * 7U, i));
+    }
     const LogCursor end = log->end();
 
     ASSERT_TRUE(open());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "cli/commands/chain/testing.h"
+#include "support/chain_harness.h"
 
 namespace rhizome::cli {
 namespace {
