@@ -6,11 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "ledger/codec.h"
 #include "runtime/files.h"
 #include "store/chain.h"
+#include "support/crash_disk.h"
 #include "support/stored_chain.h"
 #include "support/temp_folder.h"
 
@@ -23,7 +26,7 @@ using test::TempFolder;
 
 class Stores : public ::testing::Test {
 protected:
-    TempFolder temp;
+    TempFolder temp{test::fast_place()};
     std::filesystem::path folder = temp / "data";
 };
 
@@ -301,6 +304,53 @@ TEST_F(Stores, PruneBodiesThenAttestationsThenHeaders) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, ErrorKind::Corrupt);
     EXPECT_NE(refused.error().message.find("pruned"), std::string::npos);
+}
+
+TEST_F(Stores, AreReadWhileTheyAreWritten) {
+    test::TestChain memory;
+    test::grow_namespace(memory);
+    while (memory.blocks().size() < 80) test::grow(memory, "main", 2);
+    const ledger::GenesisBlock genesis{.block = memory.blocks().front(), .commit = memory.commits().front()};
+    auto made = Store::create(folder, genesis, {.segment_bytes = 8u << 10, .checkpoint_bytes = 8u << 10});
+    ASSERT_TRUE(made) << made.error().message;
+    Store& store = **made;
+    std::atomic<std::size_t> newest = 0;
+    std::atomic<bool> done = false;
+    const auto read = [&](std::size_t start) {
+        for (std::size_t i = start; !done; i += 7) {
+            const ledger::Block& block = memory.blocks()[i % (newest.load() + 1)];
+            const auto hash = hash_of(block.header);
+            ASSERT_EQ(store.info_at(block.header.height).value().hash, hash);
+            ASSERT_EQ(store.block(hash).value(), block);
+            ASSERT_EQ(store.all_at(block.header.height).value().size(), 1U);
+            for (const ledger::Tx& tx : block.txs) ASSERT_EQ(store.find_tx(id_of(tx)).value().block.hash, hash);
+            if (block.header.height > Height{0}) {
+                ASSERT_TRUE(store.change(hash));
+            }
+            ASSERT_GE(store.tip().height(), block.header.height);
+            ASSERT_LE(store.final_block().height(), store.tip().height());
+            ASSERT_TRUE(store.votes().complete);
+            ASSERT_TRUE(store.usage());
+            ASSERT_TRUE(store.notes("peers", 10));
+        }
+    };
+    std::vector<std::thread> threads;
+    threads.emplace_back(read, 0);
+    threads.emplace_back(read, 3);
+    threads.emplace_back([&] {
+        while (!done) ASSERT_TRUE(store.sync());
+    });
+    for (std::size_t i = 1; i < memory.blocks().size(); ++i) {
+        EXPECT_TRUE(store.append(memory.blocks()[i], {}, memory.commits()[i]));
+        newest = i;
+        EXPECT_TRUE(store.record_vote(Bytes{static_cast<std::uint8_t>(i)}));
+        EXPECT_TRUE(store.put_note("peers", "newest", Bytes{static_cast<std::uint8_t>(i)}));
+        EXPECT_TRUE(i % 5 != 0 || store.mark_final(hash_of(memory.blocks()[i - 3].header)));
+        EXPECT_TRUE(i % 9 != 0 || store.settle(i % 18 == 0));
+    }
+    done = true;
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_TRUE(store.close());
 }
 
 TEST_F(Stores, RefuseBlocksWhileTheDiskIsNearlyFull) {
