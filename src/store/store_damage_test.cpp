@@ -392,7 +392,7 @@ TEST(CopiedStores, OpenToAPrefixOrAreRefused) {
         Random random{seed};
         std::atomic<std::size_t> height{0};
         const std::size_t begin_at = random.below(60);
-        std::thread writer{[&] {
+        std::jthread writer{[&] {
             for (std::size_t i = 1; i < memory.blocks().size(); ++i) {
                 EXPECT_TRUE((*made)->append(memory.blocks()[i], {}, memory.commits()[i]));
                 EXPECT_TRUE((*made)->sync());
@@ -403,8 +403,13 @@ TEST(CopiedStores, OpenToAPrefixOrAreRefused) {
         }};
         for (std::size_t now = height.load(); now < begin_at; now = height.load()) height.wait(now);
         std::vector<fs::path> files;
-        for (const auto& entry : fs::recursive_directory_iterator(data))
-            if (entry.is_regular_file()) files.push_back(fs::relative(entry.path(), data));
+        for (const char* part : {"", "log", "index"}) {
+            std::error_code gone;  // files come and go meanwhile: a half-made segment gets its name
+            for (fs::directory_iterator entry{data / part, gone}, end; !gone && entry != end; entry.increment(gone)) {
+                std::error_code ignored;
+                if (entry->is_regular_file(ignored)) files.push_back(fs::path{part} / entry->path().filename());
+            }
+        }
         random.shuffle(files);
         fs::create_directories(copied / "log");
         fs::create_directories(copied / "index");
