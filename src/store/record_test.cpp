@@ -114,5 +114,25 @@ TEST(FactsTest, HaveOneForm) {
     EXPECT_FALSE(decode_facts(encode(facts)));
 }
 
+/// Leaves rubbish where the next call's variables will be.
+[[gnu::noinline]] std::size_t scribble(std::uint8_t with) {
+    std::array<volatile std::uint8_t, 4096> rubbish;
+    for (auto& byte : rubbish) byte = with;
+    return rubbish[with % rubbish.size()];
+}
+
+TEST(Records, HaveTheSameChecksumWhateverWasOnTheStack) {
+    const Bytes large(3u << 20, 7);  // long ones use a secret that is made from the salt
+    const ByteView whole{large};
+    const std::array<ByteView, 3> parts{whole.first(40), whole.subspan(40, 1000), whole.subspan(1040)};
+    constexpr std::uint64_t kSalt = 0x123456789abcdef;
+    const std::uint64_t expected = checksum_of(std::span{&whole, 1}, kSalt);
+    for (std::uint8_t with = 0; with < 20; ++with) {
+        EXPECT_EQ(checksum_of(parts, kSalt), expected);
+        EXPECT_EQ(scribble(with), with);
+        EXPECT_EQ(checksum_of(parts, kSalt), expected);
+    }
+}
+
 }  // namespace
 }  // namespace rhizome::store

@@ -419,6 +419,7 @@ double verify_ratio() {
     const auto from_disk = [&] {
         const auto start = Clock::now();
         const VerifyReport report = value_of(verify(s.chain->store(), s.chain->rules(), s.two));
+        if (report.fault) fmt::print(stderr, "{} {}\n", report.fault->height, report.fault->why);
         ensure(!report.fault && report.transactions > kCount, "a good chain");
         return seconds_since(start);
     };
