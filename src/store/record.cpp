@@ -37,7 +37,9 @@ bool is_zero(ByteView bytes) {
 std::uint64_t checksum_of(std::span<const ByteView> parts, std::uint64_t salt) {
     if (parts.size() == 1) return checksum_of(parts[0], salt);
     XXH3_state_t state;  // several hundred bytes: on the stack, no allocation
-    XXH3_INITSTATE(&state);  // else a salt that an earlier state left on the stack passes for one that is set up
+    // Resetting believes a state that happens to have the same seed: what lies on the stack may be an older one whose
+    // rest was overwritten.
+    XXH3_INITSTATE(&state);
     XXH3_64bits_reset_withSeed(&state, salt);
     for (const ByteView part : parts) XXH3_64bits_update(&state, part.data(), part.size());
     return XXH3_64bits_digest(&state);

@@ -48,6 +48,27 @@ TEST(Records, MayConsistOfSeveralParts) {
     EXPECT_EQ(one, several);
 }
 
+/// Changes a few bytes of what an earlier call left on the stack.
+[[gnu::noinline]] void spoil_stack(std::size_t where) {
+    std::array<volatile std::uint8_t, 2048> room;
+    for (std::size_t i = 0; i < 16; ++i) room[where + i] = static_cast<std::uint8_t>(where + i);
+}
+
+TEST(Records, HaveTheSameChecksumHoweverTheyAreCutAndWhateverWasBefore) {
+    const Bytes whole(3'000, 0x5a);
+    for (const std::uint64_t salt : {0UL, 1UL, 0x0123456789abcdefUL})
+        for (const std::size_t size : {0U, 100U, 241U, 700U, 3'000U}) {
+            const ByteView view = ByteView{whole}.first(size);
+            const std::array<ByteView, 2> parts{view.first(size / 3), view.subspan(size / 3)};
+            const std::uint64_t once = checksum_of(std::span{&view, 1}, salt);
+            for (std::size_t where = 0; where + 16 <= 2048; where += 16) {
+                (void)checksum_of(parts, salt);
+                spoil_stack(where);
+                ASSERT_EQ(checksum_of(parts, salt), once) << size << " bytes, salt " << salt;
+            }
+        }
+}
+
 TEST(Records, NoticeEveryChangedBit) {
     const Bytes payload{1, 2, 3, 4, 5};
     const Bytes bytes = record(kHead, payload, 99);

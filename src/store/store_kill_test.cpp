@@ -240,9 +240,9 @@ class PowerWorld {
 public:
     PowerWorld() {
         test::grow_namespace(main);
-        auto made = Store::create(folder, genesis_of(main), kSmall);
+        auto made = Chain::create(folder, genesis_of(main), rules.block_rules(), rules.parallel, kSmall);
         ensure(made.has_value(), made ? "" : made.error().message);
-        store = *std::move(made);
+        take(*std::move(made));
         history.begin({.chain = {main.blocks().front()},
                        .commits = {main.commits().front()},
                        .final_block = hash_of(main.blocks().front().header)});
@@ -296,10 +296,12 @@ public:
         auto opened = rules.open(folder, kSmall);
         ASSERT_TRUE(opened) << opened.error().message;
         ASSERT_TRUE((*opened)->store().findings().empty());
-        opened->reset();  // replaying is Chain's; the rest of this test is the store's
-        auto again = Store::open(folder, kSmall);
-        ASSERT_TRUE(again) << again.error().message;
-        store = *std::move(again);
+        take(*std::move(opened));
+    }
+    /// As if the process died.
+    void kill() {
+        chain_.reset();
+        store = nullptr;
     }
 
     TempFolder home{test::fast_place()};
@@ -308,7 +310,15 @@ public:
     History history{disk};
     TestChain main;
     Rules rules;
-    std::unique_ptr<Store> store;
+    Store* store = nullptr;
+
+private:
+    // Opening replays, which tells the store what blocks changed; afterwards this test talks to the store itself.
+    void take(std::unique_ptr<Chain> chain) {
+        chain_ = std::move(chain);
+        store = &chain_->store();
+    }
+    std::unique_ptr<Chain> chain_;
 };
 
 /// After a real crash the index is the same file as before: an image is a copy and would not be believed.
@@ -369,7 +379,7 @@ void sweep(PowerWorld& world, std::size_t images, std::uint64_t seed, const std:
            test::Names names, std::size_t bodies_from = 0) {
     // RHIZOME_THOROUGH=20 looks at twenty times as many.
     if (const char* times = std::getenv("RHIZOME_THOROUGH")) images *= std::max(1UL, std::strtoul(times, nullptr, 10));
-    world.store.reset();
+    world.kill();
     world.disk.stop();
     for (const std::string& name : world.disk.unseen()) ASSERT_NE(name.find("lock.mdb"), std::string::npos) << name;
     const std::size_t step = std::max<std::size_t>(1, world.disk.points() * 8 / images);
@@ -433,9 +443,10 @@ TEST(StorePowerKill, NothingPromisedIsLostWhateverIsWritten) {
         ASSERT_NO_FATAL_FAILURE(grow(other, "other", 4));
         ASSERT_NO_FATAL_FAILURE(world.sync());
         ASSERT_TRUE(world.store->close());
+        world.kill();
         ASSERT_NO_FATAL_FAILURE(world.reopen());
         ASSERT_NO_FATAL_FAILURE(grow(other, "again", 6));
-        world.store.reset();  // killed
+        world.kill();
         ASSERT_NO_FATAL_FAILURE(world.reopen());
         ASSERT_NO_FATAL_FAILURE(grow(other, "more", 4));
         test::grow(world.main, "end", 1);
@@ -477,7 +488,7 @@ TEST(StorePowerKill, ARecordTornAtAnyByteIsThereOrIsNot) {
     ASSERT_NO_FATAL_FAILURE(world.append(world.main));
     std::size_t point = before + 1;
     while (world.disk.operation(point).find("write data/log/0000000001.log") == std::string::npos) ++point;
-    world.store.reset();
+    world.kill();
     world.disk.stop();
 
     const ledger::Block& last = world.main.blocks()[2];

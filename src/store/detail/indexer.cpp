@@ -96,7 +96,7 @@ void Indexer::run() {
         work_came_.wait(lock, [&] { return stop_ || (has_work() && !failed_); });
         // Company for the first item, unless somebody waits.
         work_came_.wait_for(lock, kPatience, [&] {
-            return stop_ || urgent_ || wants_checkpoint_ || items_bytes_ >= settings_.batch_bytes;
+            return stop_ || urgent_ || tried_again_ || wants_checkpoint_ || items_bytes_ >= settings_.batch_bytes;
         });
         if (stop_) break;
         Batch batch{.items = std::exchange(items_, {}), .notes = std::exchange(notes_, {})};
@@ -123,10 +123,13 @@ void Indexer::run() {
         }
         notes_being_written_.clear();
         stuck_.reset();
-        if (!written) {
-            if (checkpoint) wants_checkpoint_ = true;
-            (written.error().kind == ErrorKind::Exhausted ? stuck_ : failed_) = written.error();
-        }
+        if (!written && checkpoint) wants_checkpoint_ = true;
+        const bool full = !written && written.error().kind == ErrorKind::Exhausted;
+        // A transaction that failed has not come about, so it can be tried again. Once it is: a write that found too
+        // little room is an I/O error for LMDB, and meanwhile somebody may have made room.
+        if (!written && !full && !std::exchange(tried_again_, true)) continue;
+        if (written || full) tried_again_ = false;
+        if (!written) (full ? stuck_ : failed_) = written.error();
         work_done_.notify_all();
         if (stuck_ && !stop_) work_came_.wait_for(lock, kPatience, [&] { return stop_ || urgent_; });
     }

@@ -118,8 +118,8 @@ private:
     bool urgent_ = false;
     bool busy_ = false;
     bool stop_ = false;
+    bool tried_again_ = false;    ///< the last write failed
     std::optional<Error> stuck_;  ///< full disk: tried again with the next work
-
     std::optional<Error> failed_;
 
     std::unordered_map<ledger::BlockHash, BlockRow> blocks_;
