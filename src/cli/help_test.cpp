@@ -31,10 +31,10 @@ TEST(Help, OurOwnPagesAreAsReviewed) {
     const auto root = command_tree();
     test::expect_golden("cli/help-overview.txt", render_overview(root, {}));
     test::expect_golden("cli/help-rhizome.txt", render_help({&root}, {}));
-    for (const auto* name : {"doctor", "completion", "key", "version"}) {
+    for (const auto* name : {"doctor", "completion", "init", "version"}) {
         test::expect_golden(fmt::format("cli/help-{}.txt", name), render_help({&root, root.find(name)}, {}));
     }
-    for (const auto* group : {"key", "tx"}) {
+    for (const auto* group : {"key", "tx", "chain", "state"}) {
         const auto* command = root.find(group);
         test::expect_golden(fmt::format("cli/help-{}.txt", group), render_help({&root, command}, {}));
         for (const auto& verb : command->subcommands) {

@@ -66,6 +66,31 @@ std::string Table::render(const Style& style, std::optional<unsigned> width) con
     return out;
 }
 
+void Fields::add(std::string name, Cell value) {
+    value.text = printable(value.text);
+    rows_.emplace_back(std::move(name), std::move(value));
+}
+
+std::string Fields::render(const Style& style) const {
+    std::size_t width = 0;
+    for (const auto& [name, value] : rows_) width = std::max(width, display_width(name));
+    std::string out;
+    for (const auto& [name, value] : rows_) {
+        out += style.paint(Tone::Heading, pad(name, width + kGap));
+        out += style.paint(value.tone, value.text) + "\n";
+    }
+    return out;
+}
+
+std::string size_text(std::uint64_t bytes) {
+    static constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    if (bytes < 1024) return fmt::format("{} B", bytes);
+    std::size_t unit = 0;
+    std::uint64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+    for (; tenths >= 10'240; ++unit) tenths /= 1024;
+    return fmt::format("{}.{} {}", tenths / 10, tenths % 10, kUnits[unit]);
+}
+
 std::string age_text(microseconds age) {
     const auto total = std::max<std::int64_t>(0, std::chrono::floor<seconds>(age).count());
     constexpr std::int64_t kMinute = 60;

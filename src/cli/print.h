@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -43,6 +45,19 @@ private:
     std::vector<std::string> headers_;
     std::vector<std::vector<Cell>> rows_;
 };
+
+/// One thing and all that is known of it: `name   value` a line, the names in one column.
+class Fields {
+public:
+    void add(std::string name, Cell value);
+    [[nodiscard]] std::string render(const Style& style) const;
+
+private:
+    std::vector<std::pair<std::string, Cell>> rows_;
+};
+
+/// Bytes as people read them: `512 B`, `4.2 MiB`.
+std::string size_text(std::uint64_t bytes);
 
 /// How long ago, short, as kubectl prints ages: `45s`, `3m20s`, `5h`, `12d`, `3y40d`. What lies ahead (a clock is wrong
 /// somewhere) is `0s`.

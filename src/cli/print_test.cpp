@@ -83,5 +83,24 @@ TEST(Print, AgesAreShort) {
     for (const auto& [age, text] : rows) EXPECT_EQ(age_text(age), text);
 }
 
+TEST(Fields, NamesStandInOneColumn) {
+    Fields fields;
+    fields.add("name", "a\x1b[31m");
+    fields.add("a longer name", Cell{"b", Tone::Good});
+    EXPECT_EQ(fields.render(Style{}), "name            a?[31m\na longer name   b\n");
+    EXPECT_NE(fields.render(Style{true}).find("\x1b[32mb"), std::string::npos);
+}
+
+TEST(SizeText, HasOneDigitBehindThePoint) {
+    const std::pair<std::uint64_t, const char*> rows[] = {{0, "0 B"},
+                                                          {1023, "1023 B"},
+                                                          {1024, "1.0 KiB"},
+                                                          {1536, "1.5 KiB"},
+                                                          {(1u << 20) - 1, "1023.9 KiB"},
+                                                          {5u << 20, "5.0 MiB"},
+                                                          {UINT64_MAX, "15.9 EiB"}};
+    for (const auto& [bytes, text] : rows) EXPECT_EQ(size_text(bytes), text);
+}
+
 }  // namespace
 }  // namespace rhizome::cli

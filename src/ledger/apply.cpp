@@ -159,11 +159,25 @@ void LedgerState::advance(const state::Commit& commit) {
     read_view();
 }
 
+Result<void, state::DeltaFault> LedgerState::step_forward(const state::Delta& delta) {
+    TRY(auto after, state::apply(view_, delta));
+    // The index follows the two states and not the record: of that only what is written was checked by the root, not
+    // what it says was there before, and a damaged one would leave outputs in the index that nothing has.
+    (void)jump_to(std::move(after));
+    return {};
+}
+
+state::Delta LedgerState::jump_to(state::StateView view) {
+    state::Delta way = state::diff(view_, view);
+    view_ = std::move(view);
+    index_.apply(way);
+    read_view();
+    return way;
+}
+
 Result<void, state::DeltaFault> LedgerState::step_back(const state::Delta& delta) {
     TRY(auto before, state::undo(view_, delta));
-    view_ = std::move(before);
-    index_.undo(delta);
-    read_view();
+    (void)jump_to(std::move(before));
     return {};
 }
 

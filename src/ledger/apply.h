@@ -17,7 +17,8 @@
 /// From one block's state to the next: the only place where state changes.
 namespace rhizome::ledger {
 
-/// The state after a block, with what is derived from it for speed. Follows the chain by `advance` and `step_back`.
+/// The state after a block, with what is derived from it for speed. Follows the chain by `advance` and `step_back`;
+/// `ledger/reorganise.h` moves it to another branch.
 class LedgerState {
 public:
     /// From a view alone: a checkpoint, a snapshot.
@@ -31,8 +32,12 @@ public:
 
     /// To the state after the block that gave `commit`.
     void advance(const state::Commit& commit);
+    /// To the state after `delta`, which was recorded when the block was applied before: no script runs again.
+    Result<void, state::DeltaFault> step_forward(const state::Delta& delta);
     /// Back to the state before `delta`.
     Result<void, state::DeltaFault> step_back(const state::Delta& delta);
+    /// To any other state of the chain at once; gives what leads there. Costs what the two states differ in.
+    state::Delta jump_to(state::StateView view);
 
 private:
     void read_view();

@@ -2,6 +2,7 @@
 #include "ledger/block_factory.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/ensure.h"
 #include "ledger/limits.h"
@@ -93,6 +94,46 @@ std::vector<SharedTx> settle(const LedgerState& parent, const Place& place, std:
     }
 }
 
+/// What to do when nothing is in the way, which is nearly always: all candidates are valid on the parent's state, and
+/// in the canonical order of what they do there. Nothing when that is not so.
+std::optional<BlockDraft> build_undisturbed(const LedgerState& parent, const NextBlock& next, const Place& place,
+                                            const std::vector<SharedTx>& candidates, const ConsensusPart& consensus,
+                                            const Rules& rules, SignatureCache& cache, Parallel& parallel) {
+    const WorkingState state{parent.view(), parent.index()};
+    std::vector<Effects> effects;
+    effects.reserve(candidates.size());
+    for (const SharedTx& tx : candidates) {
+        auto alone = decide(tx, state, place, rules, cache, kBlockChecksMax);
+        if (!alone) return std::nullopt;
+        effects.push_back(*std::move(alone));
+    }
+    const Ordering ordering = canonical_order(effects);
+    if (!ordering.left_out.empty()) return std::nullopt;
+    BlockDraft draft;
+    draft.txs.reserve(candidates.size());
+    for (const std::size_t position : ordering.order) draft.txs.push_back(candidates[position]);
+    auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
+    if (!applied) return std::nullopt;
+    draft.applied = *std::move(applied);
+    // What they do together may differ from what each does alone: the order must be that of the former.
+    const Ordering together = canonical_order(draft.applied.effects);
+    if (!together.left_out.empty() || !std::is_sorted(together.order.begin(), together.order.end()))
+        return std::nullopt;
+    return draft;
+}
+
+BlockDraft build_carefully(const LedgerState& parent, const NextBlock& next, const Place& place,
+                           std::vector<SharedTx> candidates, const ConsensusPart& consensus, const Rules& rules,
+                           SignatureCache& cache, Parallel& parallel) {
+    std::vector<Effects> selected = select(parent, place, std::move(candidates), rules, cache);
+    BlockDraft draft;
+    draft.txs = settle(parent, place, std::move(selected), rules, cache);
+    auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
+    ensure(applied.has_value(), "what settled in its canonical order is valid in it");
+    draft.applied = *std::move(applied);
+    return draft;
+}
+
 }  // namespace
 
 Block BlockDraft::to_block(const Seal& seal) const {
@@ -109,13 +150,12 @@ BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::sp
     const Place place = place_of(parent, next);
     const std::size_t frame = kFrameBytes + seal_bytes;
     const std::size_t room = parent.parameters().block_bytes > frame ? parent.parameters().block_bytes - frame : 0;
-    std::vector<Effects> selected = select(parent, place, take_what_fits(candidates, room), rules, cache);
+    std::vector<SharedTx> fitting = take_what_fits(candidates, room);
 
-    BlockDraft draft;
-    draft.txs = settle(parent, place, std::move(selected), rules, cache);
-    auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
-    ensure(applied.has_value(), "what settled in its canonical order is valid in it");
-    draft.applied = *std::move(applied);
+    auto undisturbed = build_undisturbed(parent, next, place, fitting, consensus, rules, cache, parallel);
+    BlockDraft draft =
+        undisturbed ? *std::move(undisturbed)
+                    : build_carefully(parent, next, place, std::move(fitting), consensus, rules, cache, parallel);
     std::vector<WireId> wire_ids;
     wire_ids.reserve(draft.txs.size());
     for (const SharedTx& tx : draft.txs) wire_ids.push_back(tx->wire_id);

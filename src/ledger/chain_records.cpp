@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/chain_records.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 
@@ -44,6 +45,7 @@ state::Path replay(std::uint32_t expiry, const TxId& id) {
 }
 state::Path definition(const GroupKind& type) { return path({"definitions", shown(type.group), type.kind}); }
 state::Path history() { return path({"history"}); }
+state::Path voters() { return path({"voters"}); }
 
 state::Prefix all_replay() { return prefix("replay"); }
 state::Prefix all_leases() { return prefix("leases"); }
@@ -84,6 +86,29 @@ Definition decode_definition(ByteView bytes) {
     const auto name = in.short_blob(state::kNameBytesMax);
     ensure(namespaced && name && in.empty(), "a record of ours that holds a definition");
     return {*namespaced ? Scope::Namespaced : Scope::ClusterScoped, std::string{as_text(*name)}};
+}
+
+Bytes encode_voters(std::vector<MemberKey> voters) {
+    std::sort(voters.begin(), voters.end());
+    voters.erase(std::unique(voters.begin(), voters.end()), voters.end());
+    ensure(voters.size() <= kVotersMax, "consensus keeps to the bound of voters");
+    Writer out;
+    for (const MemberKey& key : voters) out.raw(key);
+    return std::move(out).take();
+}
+
+Result<std::vector<MemberKey>, DecodeFault> decode_voters(ByteView bytes) {
+    constexpr std::size_t kKeyBytes = std::tuple_size_v<MemberKey>;
+    if (bytes.size() % kKeyBytes != 0) return Fail{DecodeFault::Truncated};
+    if (bytes.size() / kKeyBytes > kVotersMax) return Fail{DecodeFault::TooLong};
+    Reader in{bytes};
+    std::vector<MemberKey> voters;
+    while (!in.empty()) {
+        TRY(const auto key, in.array<kKeyBytes>());
+        if (!voters.empty() && voters.back() >= key) return Fail{DecodeFault::NotCanonical};
+        voters.push_back(key);
+    }
+    return voters;
 }
 
 void History::append(const BlockHash& hash) {

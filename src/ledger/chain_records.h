@@ -24,8 +24,9 @@
 ///     /chain/replay/<expiry>/<txid>     empty; expiry as eight hexadecimal digits, so that the oldest come first
 ///     /chain/definitions/<group>/<Kind> `namespaced` or `cluster`, then the definition's name
 ///     /chain/history                    peaks of the Merkle mountain range over header hashes
+///     /chain/voters                     chain keys of the voters, 33 bytes each, sorted: written by consensus
 ///
-/// Consensus keeps its own beside them (voters, seed, standing, last final checkpoint).
+/// Consensus keeps its own beside them (seed, standing, last final checkpoint).
 namespace rhizome::ledger::records {
 
 state::Path chain_id();
@@ -37,6 +38,7 @@ state::Path node(std::string_view name);
 state::Path replay(std::uint32_t expiry, const TxId& id);
 state::Path definition(const GroupKind& type);
 state::Path history();
+state::Path voters();
 
 state::Prefix all_replay();
 state::Prefix all_leases();
@@ -55,6 +57,11 @@ struct Definition {
 };
 Bytes encode(const Definition& definition);
 Definition decode_definition(ByteView bytes);
+
+/// Chain keys in ascending order, none twice. No more than a state could have members.
+inline constexpr std::size_t kVotersMax = 10'000;
+Bytes encode_voters(std::vector<MemberKey> voters);
+Result<std::vector<MemberKey>, DecodeFault> decode_voters(ByteView bytes);
 
 /// Merkle mountain range over the hashes of all blocks before this one: appending costs O(log n) and the peaks are all
 /// that is kept, so a header can commit to the whole history. A peak of 2^k blocks stands for bit k of the count.

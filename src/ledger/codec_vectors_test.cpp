@@ -2,6 +2,7 @@
 // Golden bytes of transactions and blocks, good and bad: tests/vectors/ledger/.
 #include <gtest/gtest.h>
 
+#include "ledger/block_json.h"
 #include "ledger/check.h"
 #include "ledger/codec.h"
 #include "ledger/json_form.h"
@@ -99,9 +100,23 @@ TEST(BlockVectors, BytesHashesAndRootsAgree) {
         EXPECT_EQ(static_cast<std::int64_t>(header.bits), row.at("bits").as_int64()) << what;
         EXPECT_EQ(std::to_string(header.nonce), text(row, "nonce")) << what;
         EXPECT_EQ(block->txs.size(), static_cast<std::size_t>(row.at("transactions").as_int64())) << what;
+        EXPECT_EQ(json::print(to_json(*block)), text(row, "form")) << what;
+        const auto read = block_from_json(text(row, "form"));
+        ASSERT_TRUE(read) << what << ": " << read.error().message;
+        EXPECT_EQ(*read, *block) << what;
         ++rows;
     }
     EXPECT_GE(rows, 6u);
+}
+
+TEST(BlockVectors, BadFormsNameTheMember) {
+    const auto file = test::own_vectors("ledger/block.json");
+    for (const auto& row : file.at("badForms").as_array()) {
+        const auto block = block_from_json(text(row, "form"));
+        ASSERT_FALSE(block) << text(row, "name");
+        EXPECT_TRUE(block.error().message.starts_with(text(row, "error")))
+            << text(row, "name") << ": " << block.error().message;
+    }
 }
 
 TEST(BlockVectors, BadBytesAreRefusedByTheirCode) {

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/state_export.h"
 
-#include <algorithm>
-
 #include <fmt/core.h>
 
-#include "ledger/chain_records.h"
+#include "ledger/detail/entry_check.h"
 #include "ledger/detail/json_members.h"
-#include "ledger/limits.h"
-#include "ledger/member.h"
-#include "ledger/parameters.h"
-#include "ledger/resource.h"
-#include "ledger/special_kinds.h"
 #include "script/assembler.h"
 #include "state/tree.h"
 
@@ -28,8 +21,6 @@ using state::Path;
 constexpr std::string_view kKind = "rhizome-state";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kRecordBytesMax = 1u << 20;
-/// At a block a millisecond that is 8,900 years; adding waiting times to it cannot overflow.
-constexpr std::uint64_t kHeightMax = std::uint64_t{1} << 48;
 /// The state, its entries, an entry, a mark; documents stand in it as strings.
 constexpr json::Limits kLimits{.bytes = kStateTextBytesMax, .depth = 8};
 
@@ -54,14 +45,6 @@ json::Value entry_data(const Entry& entry) {
 
 // ---- reading --------------------------------------------------------------------------------------------------------
 
-Result<Time> read_time(JsonMembers& members, std::string_view key) {
-    TRY(const std::string text, members.text(key));
-    const auto time = from_rfc3339(text);
-    if (!time || *time < Time{} || Time::from_unix_millis(time->unix_millis()) != *time)
-        return bad_member(members.place(key), "is no RFC 3339 time of whole milliseconds from 1970 on");
-    return *time;
-}
-
 Result<Mark> read_mark(JsonMembers& entry, std::string_view key, const ExportedState& after) {
     TRY(auto members, entry.object(key));
     Mark mark;
@@ -69,60 +52,11 @@ Result<Mark> read_mark(JsonMembers& entry, std::string_view key, const ExportedS
     TRY(mark.output.index, members.number<std::uint16_t>("vout"));
     TRY(const auto height, members.number<std::uint64_t>("height"));
     mark.height = Height{height};
-    TRY(mark.time, read_time(members, "time"));
+    TRY(mark.time, members.time("time"));
     TRY(members.finish());
-    if (mark.height > after.height || mark.time > after.time)
+    if (!detail::is_up_to(mark, after.height, after.time))
         return bad_member(entry.place(key), "was written after the state's own block");
     return mark;
-}
-
-/// What the ledger relies on in a document that it has written.
-Result<void, Reject> check_document(const Path& path, std::string_view document) {
-    TRY(const auto named, name_output(document));
-    if (named.wish != Wish::Store || named.resource.path != path)
-        return reject(RejectCode::BadEncoding, "the document does not belong to this path");
-    if (path.shape() == Path::Shape::Cluster) TRY(read_parameters(parse_checked(document)));
-    if (path.shape() == Path::Shape::JoinToken) TRY(read_join_token(parse_checked(document)));
-    if (named.resource.builtin && named.resource.type.kind == "CustomResourceDefinition")
-        TRY(read_definition(parse_checked(document)));
-    return {};
-}
-
-bool is_parameters(std::string_view text) {
-    auto spec = json::parse(text, {.bytes = kDocumentBytesMax, .depth = kDocumentDepthMax});
-    return spec && read_parameters(json::Object{{"spec", *std::move(spec)}}).has_value();
-}
-
-bool is_definition(ByteView bytes) {
-    Reader in{bytes};
-    return in.boolean() && in.short_blob(state::kNameBytesMax) && in.empty();
-}
-
-bool is_hex(std::string_view digits, std::size_t count) {
-    return digits.size() == count && std::all_of(digits.begin(), digits.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-           });
-}
-
-/// What the ledger relies on in its own records; consensus' are opaque here.
-bool is_good_record(const std::string& path, const Bytes& bytes) {
-    const auto below = [&](std::string_view folder) -> std::optional<std::string_view> {
-        if (!path.starts_with(folder)) return std::nullopt;
-        return std::string_view{path}.substr(folder.size());
-    };
-    if (path == "/chain/id") return bytes.size() == ChainId::kSize;
-    if (path == "/chain/parameters") return is_parameters(as_text(bytes));
-    // The lease clock goes on from there: it must not overflow.
-    if (path == "/chain/clock") return bytes.size() == 8 && records::decode_number(bytes) <= kHeightMax;
-    if (path == "/chain/history") return records::decode_history(bytes).has_value();
-    if (const auto key = below("/chain/leases/")) return is_hex(*key, 66) && bytes.size() == 8;
-    if (const auto key = below("/chain/members/")) return is_hex(*key, 66) && decode_member(bytes).has_value();
-    if (below("/chain/nodes/")) return bytes.size() == std::tuple_size_v<MemberKey>;
-    if (below("/chain/definitions/")) return is_definition(bytes);
-    if (const auto rest = below("/chain/replay/"))
-        return bytes.empty() && rest->size() == 8 + 1 + 64 && is_hex(rest->substr(0, 8), 8) &&
-               is_hex(rest->substr(9), 64);
-    return true;
 }
 
 Result<EntryPtr> read_entry(std::string_view text, const std::string& place, const ExportedState& after) {
@@ -133,7 +67,7 @@ Result<EntryPtr> read_entry(std::string_view text, const std::string& place, con
     if (path->shape() == Path::Shape::Chain) {
         TRY(const Bytes bytes, members.hex("bytes", kRecordBytesMax));
         TRY(members.finish());
-        if (!is_good_record(path_text, bytes))
+        if (!detail::is_good_record(path_text, bytes))
             return bad_member(members.place("bytes"), fmt::format("no record of {}", path_text));
         auto entry = Entry::plain(*path, bytes);
         if (!entry) return bad_member(members.place("bytes"), to_error(entry.error()).message);
@@ -148,7 +82,7 @@ Result<EntryPtr> read_entry(std::string_view text, const std::string& place, con
     if (!script) return bad_member(members.place("script"), script::to_error(script.error()).message);
     TRY(const std::string document, members.text("document"));
     TRY(members.finish());
-    if (const auto good = check_document(*path, document); !good)
+    if (const auto good = detail::check_document(*path, document); !good)
         return bad_member(members.place("document"), to_text(good.error()));
     auto entry = Entry::written(*path, origin, *script, document);
     if (!entry) return bad_member(place, to_error(entry.error()).message);
@@ -192,9 +126,9 @@ Result<ExportedState> import_state(std::string_view text) {
     ExportedState state;
     TRY(state.chain, members.id<ChainId>("chainId"));
     TRY(const auto height, members.number<std::uint64_t>("height"));
-    if (height > kHeightMax) return bad_member("height", "no chain is that long");
+    if (height > detail::kHeightMax) return bad_member("height", "no chain is that long");
     state.height = Height{height};
-    TRY(state.time, read_time(members, "time"));
+    TRY(state.time, members.time("time"));
     TRY(state.tip, members.id<BlockHash>("tip"));
     TRY(const auto root, members.id<state::Hash256>("root"));
     TRY(const auto entries, members.elements("entries", kStateEntriesMax));
@@ -210,10 +144,7 @@ Result<ExportedState> import_state(std::string_view text) {
         return fail(ErrorKind::Corrupt,
                     fmt::format("the state's root is {}, not {} as the file says: it was changed or cut",
                                 state.view.root(), root));
-    const Entry* chain = state.view.get(records::chain_id());
-    const ByteView known =
-        chain != nullptr ? chain->bytes() : ByteView{state.tip.view()};  // after genesis: its own hash
-    if (!std::equal(known.begin(), known.end(), state.chain.view().begin(), state.chain.view().end()))
+    if (!detail::is_state_of(state.view, state.tip, state.chain))
         return fail(ErrorKind::Corrupt, "chainId: the state is that of another chain");
     return state;
 }

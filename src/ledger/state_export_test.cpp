@@ -122,9 +122,13 @@ TEST(StateExport, RecordsThatTheLedgerReliesOnAreChecked) {
         {"/chain/leases/" + key, "00"},
         {"/chain/members/" + key, "00"},
         {"/chain/nodes/n1", "02"},
+        {"/chain/voters", "02"},
         {"/chain/definitions/a/B", ""},
+        {"/chain/leases", "0000000000000000"},
+        {"/chain/replay", ""},
         {"/chain/replay/zz", ""},
         {"/chain/replay/00000001/" + std::string(64, 'g'), ""},
+        {"/chain/replay/00000001-" + std::string(64, 'a'), ""},
         {"/chain/replay/00000001/" + std::string(64, 'a'), "00"},
     };
     for (const auto& [path, hex] : bad) {
@@ -132,7 +136,7 @@ TEST(StateExport, RecordsThatTheLedgerReliesOnAreChecked) {
         ASSERT_FALSE(read);
         EXPECT_EQ(read.error().message, "entries[0].bytes: no record of " + path);
     }
-    EXPECT_EQ(import_state(frame + record("/chain/voters", "00") + "]}").error().kind, ErrorKind::Corrupt)
+    EXPECT_EQ(import_state(frame + record("/chain/seed", "00") + "]}").error().kind, ErrorKind::Corrupt)
         << "consensus' own records are taken as they are; here only the root is wrong";
 }
 

@@ -26,14 +26,6 @@ void OutpointIndex::apply(const state::Delta& delta) {
     });
 }
 
-void OutpointIndex::undo(const state::Delta& delta) {
-    delta.visit([&](const state::Change& change) {
-        if (change.after && change.after->is_written()) paths_.erase(change.after->origin().latest.output);
-        if (change.before && change.before->is_written())
-            paths_.insert_or_assign(change.before->origin().latest.output, change.before->path());
-    });
-}
-
 const state::Entry* WorkingState::find_latest(const Outpoint& outpoint) const {
     // Both maps may know outputs that have been replaced since; the entry itself says whether this is still the latest.
     const auto added = added_.find(outpoint);

@@ -28,8 +28,8 @@ public:
 
     [[nodiscard]] const state::Path* find(const Outpoint& outpoint) const;
     void apply(const state::Delta& delta);
-    void undo(const state::Delta& delta);
     [[nodiscard]] std::size_t size() const { return paths_.size(); }
+    friend bool operator==(const OutpointIndex&, const OutpointIndex&) = default;
 
 private:
     std::unordered_map<Outpoint, state::Path, OutpointHash> paths_;

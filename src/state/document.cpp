@@ -208,6 +208,16 @@ void encode(Writer& out, const Entry& entry) {
     out.blob(entry.bytes());
 }
 
+std::size_t encoded_size(const Entry& entry) {
+    const auto with_length = [](std::size_t size) {  // as short_blob writes it: seven bits of the length a byte
+        return size + (size < 0x80 ? 1 : size < 0x4000 ? 2 : 3);
+    };
+    constexpr std::size_t kMarkBytes = 32 + 2 + 8 + 8;
+    const std::size_t head = 1 + with_length(entry.key().size());
+    const std::size_t authority = entry.is_written() ? 3 * kMarkBytes + with_length(entry.script().size()) : 0;
+    return head + authority + 4 + entry.bytes().size();
+}
+
 Result<EntryPtr, DecodeFault> decode_entry(Reader& in) {
     TRY(const Head head, decode_head(in));
     ByteView script;

@@ -181,6 +181,8 @@ Summary summarise(const Entry& entry);
 
 /// One canonical form each, for undo records, snapshots and proofs.
 void encode(Writer& out, const Entry& entry);
+/// What `encode` would write, without doing so.
+[[nodiscard]] std::size_t encoded_size(const Entry& entry);
 Result<EntryPtr, DecodeFault> decode_entry(Reader& in);
 void encode(Writer& out, const Summary& summary);
 Result<Summary, DecodeFault> decode_summary(Reader& in);

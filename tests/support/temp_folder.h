@@ -12,8 +12,8 @@ namespace rhizome::test {
 /// A fresh folder that goes away with everything in it.
 class TempFolder {
 public:
-    TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "rhizome-test-XXXXXX").native();
+    explicit TempFolder(const std::filesystem::path& where = std::filesystem::temp_directory_path()) {
+        std::string name = (where / "rhizome-test-XXXXXX").native();
         ensure(::mkdtemp(name.data()) != nullptr, "a test needs a place for temporary files");
         path_ = name;
     }

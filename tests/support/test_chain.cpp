@@ -64,6 +64,16 @@ TestChain::TestChain(std::string_view spec, std::string_view creator) {
     state_ = std::make_unique<LedgerState>(genesis->commit.view);
 }
 
+TestChain TestChain::fork(std::size_t blocks) const {
+    ensure(blocks >= 1 && blocks <= blocks_.size(), "a fork begins with blocks of its chain");
+    TestChain other{Empty{}};
+    other.consensus = consensus;
+    other.blocks_.assign(blocks_.begin(), blocks_.begin() + static_cast<std::ptrdiff_t>(blocks));
+    other.commits_.assign(commits_.begin(), commits_.begin() + static_cast<std::ptrdiff_t>(blocks));
+    other.state_ = std::make_unique<LedgerState>(other.commits_.back().view);
+    return other;
+}
+
 const state::Entry* TestChain::get(std::string_view path) const {
     const auto parsed = state::Path::parse(path);
     EXPECT_TRUE(parsed) << path;

@@ -45,6 +45,9 @@ public:
     /// The Cluster belongs to `creator`; `spec` is its spec as JSON.
     explicit TestChain(std::string_view spec = "{}", std::string_view creator = "creator");
 
+    /// Another chain that begins with the first `blocks` blocks of this one (at least genesis).
+    [[nodiscard]] TestChain fork(std::size_t blocks) const;
+
     // ---- writing ---------------------------------------------------------------------------------------------------
     /// Names the lock of the resource at `path` (its text) as authority, signed by `signer`.
     TestChain& by(Draft& draft, std::string_view path, std::string_view signer);
@@ -90,6 +93,9 @@ public:
     ledger::ConsensusPart consensus;  ///< what the next block's consensus part is
 
 private:
+    struct Empty {};
+    explicit TestChain(Empty) {}
+
     std::vector<ledger::Block> blocks_;
     std::vector<state::Commit> commits_;
     std::unique_ptr<ledger::LedgerState> state_;

@@ -12,12 +12,15 @@ inline constexpr std::string_view kGroupHost = "This host";
 inline constexpr std::string_view kGroupYou = "You";
 inline constexpr std::string_view kGroupProgram = "This program";
 
+Command chain_command();
 Command completion_command();
 Command doctor_command();
 Command help_command();
+Command init_command();
 Command key_command();
 Command man_command();
 Command script_command();
+Command state_command();
 Command tx_command();
 Command version_command();
 

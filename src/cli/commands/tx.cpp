@@ -7,7 +7,7 @@ namespace rhizome::cli {
 Command tx_command() {
     return {
         .name = "tx",
-        .summary = "Write, sign, read and try out transactions",
+        .summary = "Write, sign, read, try out and submit transactions",
         .details =
             "A transaction is a signed change: it writes documents, or deletes them, and shows that whoever signed may "
             "do "
@@ -15,12 +15,14 @@ Command tx_command() {
             "\n"
             "'new' makes an unsigned one from documents, 'sign' adds your signature (several people sign one after the "
             "other), 'check' says what it would do in the next block, 'decode' shows what is in it. All but the last "
-            "ask a "
-            "state exported by a node which locks are in force.",
+            "ask a state which locks are in force: that of this machine's data directory, or one from 'state export' "
+            "on a machine that has none. 'submit' puts signed ones into a block.",
         .examples = {{"write", "rhizome tx new pod.yaml --state state.json --out tx.json"},
                      {"sign", "rhizome tx sign tx.json --key alice --state state.json --out tx.json"},
-                     {"try it out", "rhizome tx check tx.json --state state.json"}},
-        .subcommands = {tx::new_command(), tx::sign_command(), tx::check_command(), tx::decode_command()},
+                     {"try it out", "rhizome tx check tx.json --state state.json"},
+                     {"put it into a block of this machine's chain", "rhizome tx submit tx.json --offline"}},
+        .subcommands = {tx::new_command(), tx::sign_command(), tx::check_command(), tx::decode_command(),
+                        tx::submit_command()},
         .group = std::string{kGroupChain},
     };
 }

@@ -60,6 +60,14 @@ Result<Bytes> JsonMembers::hex(std::string_view key, std::size_t max) {
     return *std::move(bytes);
 }
 
+Result<Time> JsonMembers::time(std::string_view key) {
+    TRY(const std::string written, text(key));
+    const auto moment = from_rfc3339(written);
+    if (!moment || *moment < Time{} || Time::from_unix_millis(moment->unix_millis()) != *moment)
+        return bad_member(place(key), "is no RFC 3339 time of whole milliseconds from 1970 on");
+    return *moment;
+}
+
 Result<std::vector<json::Slice>> JsonMembers::elements(std::string_view key, std::size_t max) {
     const std::string_view* slice = find(key);
     if (slice == nullptr) return bad_member(place(key), "is missing");

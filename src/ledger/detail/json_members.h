@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/time.h"
 
 namespace rhizome::ledger::detail {
 
@@ -36,6 +37,8 @@ public:
     Result<std::string> text(std::string_view key);
     /// Bytes in hexadecimal, at most `max` of them.
     Result<Bytes> hex(std::string_view key, std::size_t max);
+    /// RFC 3339, whole milliseconds, from 1970 to 9999.
+    Result<Time> time(std::string_view key);
     /// The elements of an array, at most `max` of them.
     Result<std::vector<json::Slice>> elements(std::string_view key, std::size_t max);
     /// The members of an object.

@@ -48,6 +48,12 @@ Result<std::optional<SecretBytes>> given(Invocation& call) {
     return std::optional<SecretBytes>{};
 }
 
+Result<void> check_length(const SecretBytes& passphrase) {
+    if (passphrase.size() <= crypto::kPassphraseBytesMax) return ok();
+    return fail(ErrorKind::Usage, fmt::format("the passphrase has {} bytes; {} are allowed, no key was made",
+                                              passphrase.size(), crypto::kPassphraseBytesMax));
+}
+
 Result<SecretBytes> ask(Invocation& call, const std::string& prompt, const std::string& nobody) {
     if (!call.console.ask_passphrase) return fail(ErrorKind::Usage, nobody);
     auto answer = call.console.ask_passphrase(prompt);
@@ -82,6 +88,12 @@ Result<SecretBytes> passphrase_of(Invocation& call, std::string_view name) {
                            name, kPassphraseVariable));
 }
 
+Result<std::optional<SecretBytes>> given_passphrase(Invocation& call) {
+    TRY(auto held, given(call));
+    if (held) TRY(check_length(*held));
+    return held;
+}
+
 Result<std::optional<SecretBytes>> new_passphrase(Invocation& call, std::string_view name) {
     if (call.flag("no-passphrase")) {
         if (call.if_text("passphrase-file"))
@@ -109,9 +121,7 @@ Result<std::optional<SecretBytes>> new_passphrase(Invocation& call, std::string_
         if (first != second) return fail(ErrorKind::Invalid, "the two passphrases differ; no key was made\ntry again");
         held = std::move(first);
     }
-    if (held->size() > crypto::kPassphraseBytesMax)
-        return fail(ErrorKind::Usage, fmt::format("the passphrase has {} bytes; {} are allowed, no key was made",
-                                                  held->size(), crypto::kPassphraseBytesMax));
+    TRY(check_length(*held));
     return held;
 }
 

@@ -25,6 +25,10 @@ Variable passphrase_variable();
 /// `passphrase_file_option`.
 Result<SecretBytes> passphrase_of(Invocation& call, std::string_view name);
 
+/// The passphrase that the options or the environment give; nothing when they say nothing, and nobody is asked. The
+/// command declares `passphrase_file_option`.
+Result<std::optional<SecretBytes>> given_passphrase(Invocation& call);
+
 /// The passphrase for a new key, asked for twice; nothing with --no-passphrase, which also warns. The command declares
 /// both options.
 Result<std::optional<SecretBytes>> new_passphrase(Invocation& call, std::string_view name);

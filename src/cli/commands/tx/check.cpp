@@ -6,6 +6,7 @@
 #include "cli/commands/key/shared.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
+#include "cli/data_option.h"
 #include "cli/print.h"
 #include "cli/script_view.h"
 #include "cli/text.h"
@@ -30,7 +31,7 @@ using ledger::Reject;
 constexpr seconds kNextBlock{1};
 
 Result<ledger::NextBlock> next_block(const Invocation& call, const World& world) {
-    Time time = world.at.time + kNextBlock;
+    Time time = world.of_file ? world.at.time + kNextBlock : std::max(world.now, world.at.time + milliseconds{1});
     if (const auto text = call.if_text("at")) {
         auto at = from_rfc3339(*text);
         if (const auto moment = script::parse_moment(*text); !at && moment) at = Time::from_unix_seconds(*moment);
@@ -121,14 +122,6 @@ Result<void> accepted(Invocation& call, const Effects& effects, const std::vecto
     return ok();
 }
 
-/// Exit codes tell denied, conflicting and missing apart; every other refusal is a plain failure.
-Error error_of(const Reject& reject) {
-    Error error = to_error(reject);
-    if (error.kind != ErrorKind::Denied && error.kind != ErrorKind::Conflict && error.kind != ErrorKind::NotFound)
-        error.kind = ErrorKind::Invalid;
-    return error;
-}
-
 struct TracedInput {
     script::Trace trace;
     Bytes unlocking;
@@ -194,7 +187,8 @@ Command check_command() {
             "signatures "
             "and its times. Prints what it creates, updates and deletes and by whose authority, or the refusal.\n"
             "\n"
-            "The next block is taken to come a second after the state's; --at says otherwise. Kinds and quotas are "
+            "The next block is taken to come now, or a second after an exported state's; --at says otherwise. Kinds "
+            "and quotas are "
             "judged, "
             "policies and schemas are not: those are the node's.\n"
             "\n"
@@ -206,6 +200,7 @@ Command check_command() {
                      {"in five days", "rhizome tx check tx.json --state state.json --at 5d"}},
         .arguments = {tx_argument()},
         .options = {state_option(),
+                    data_option(),
                     {.name = "at", .value_name = "TIME", .help = "the block's time, or how long after the state's"},
                     {.name = "trace", .help = "show the script that refused, step by step"},
                     output_option(),

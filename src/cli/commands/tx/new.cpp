@@ -8,7 +8,9 @@
 #include "cli/commands/key/shared.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
+#include "cli/data_option.h"
 #include "cli/input.h"
+#include "cli/resources.h"
 #include "cli/script_view.h"
 #include "cli/text.h"
 #include "cli/values.h"
@@ -20,8 +22,6 @@
 /// `tx new`.
 namespace rhizome::cli::tx {
 namespace {
-
-using state::Path;
 
 /// JSON is read as JSON, which is stricter; all else as YAML.
 Result<std::vector<json::Value>> documents_in(std::string_view text, const std::string& name) {
@@ -35,60 +35,6 @@ Result<std::vector<json::Value>> documents_in(std::string_view text, const std::
     if (!values) return Fail{with_context(name, values.error())};
     if (values->empty()) return fail(ErrorKind::Invalid, fmt::format("{}: there is no document in it", name));
     return *std::move(values);
-}
-
-std::string lower(std::string_view text) {
-    std::string out{text};
-    for (char& letter : out)
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    return out;
-}
-
-Result<Path> parse_path(const std::string& text, std::string_view option) {
-    auto path = Path::parse(text);
-    if (!path)
-        return fail(ErrorKind::Usage, fmt::format("--{} {}: {}\na path is / or such as /namespaces/web/core/Pod/db",
-                                                  option, printable(text), to_error(path.error()).message));
-    return *std::move(path);
-}
-
-/// The document that `--delete` means: by its path, or by KIND/NAME as kubectl users say it.
-Result<const state::Entry*> find_resource(const Invocation& call, const state::StateView& view,
-                                          const std::string& text) {
-    if (text.starts_with('/')) {
-        TRY(const Path path, parse_path(text, "delete"));
-        const state::Entry* entry = view.get(path);
-        if (entry == nullptr || !entry->is_written())
-            return fail(ErrorKind::NotFound, fmt::format("there is no {} in the state", printable(text)));
-        return entry;
-    }
-    const std::size_t slash = text.find('/');
-    if (slash == std::string::npos || slash == 0 || slash + 1 == text.size())
-        return fail(ErrorKind::Usage, fmt::format("--delete {} is neither KIND/NAME nor a path", printable(text)));
-    const std::string type = lower(std::string_view{text}.substr(0, slash));
-    const std::string_view name = std::string_view{text}.substr(slash + 1);
-    const std::string kind = type.substr(0, type.find('.'));
-    const bool any_group = kind.size() == type.size();
-    const std::string name_space = call.text("namespace");
-    std::vector<const state::Entry*> found;
-    state::Cursor cursor = view.walk(state::Prefix::documents());
-    while (const state::Entry* entry = cursor.next()) {
-        const Path path = entry->path();
-        if (path.name() == name && lower(path.kind()) == kind &&
-            (path.namespace_name().empty() || path.namespace_name() == name_space) &&
-            (any_group || lower(path.group()) == type.substr(kind.size() + 1)))
-            found.push_back(entry);
-    }
-    if (found.empty())
-        return fail(ErrorKind::NotFound,
-                    fmt::format("there is no {} in the state\nfor another namespace than {} give -n", printable(text),
-                                printable(name_space)));
-    if (found.size() > 1) {
-        std::string message = fmt::format("{} may be several things; give the path of one", printable(text));
-        for (const state::Entry* entry : found) message += "\n" + printable(entry->path().text());
-        return fail(ErrorKind::Usage, message);
-    }
-    return found.front();
 }
 
 /// A date, a time, or how long after the state's time; `never` is 0.
@@ -123,18 +69,20 @@ Result<void> run_new(Invocation& call) {
     TRY(wish.lock_time, lock_number(call, "lock-time"));
     TRY(wish.sequence, lock_number(call, "sequence"));
     if (const auto by = call.if_text("by")) {
-        TRY(wish.by, parse_path(*by, "by"));
+        TRY(wish.by, parse_path(*by, "--by"));
     }
     TRY(const World world, world_of(call));
-    wish.now = world.at.time;
-    TRY(wish.expiry, expiry_of(call, world.at.time));
+    wish.now = world.now;
+    TRY(wish.expiry, expiry_of(call, world.now));
     for (const std::string& file : files) {
         TRY(const std::string text, read_input(call.console, file, ledger::kTxBytesMax));
         TRY(const auto documents, documents_in(text, file == "-" ? "stdin" : printable(file)));
         for (const json::Value& document : documents) wish.changes.push_back({json::print(document), lock});
     }
     for (const std::string& deletion : deletions) {
-        TRY(const state::Entry* entry, find_resource(call, world.at.view, deletion));
+        TRY(const state::Entry* entry, find_resource(world.at.view, deletion, call.text("namespace"), "--delete"));
+        if (!entry->is_written())
+            return fail(ErrorKind::NotFound, fmt::format("{} is a record of the chain's own", printable(deletion)));
         wish.changes.push_back({ledger::deletion_of(entry->document()), {}});
     }
     TRY(const ledger::Tx draft, ledger::make_draft(wish, world.at.view));
@@ -185,6 +133,7 @@ Command new_command() {
                        .completion = Completion::files()}},
         .options =
             {state_option(),
+             data_option(),
              {.name = "delete",
               .letter = 'd',
               .value_name = "RESOURCE",

@@ -7,6 +7,7 @@
 
 #include "cli/commands/key/shared.h"
 #include "cli/input.h"
+#include "cli/offline_chain.h"
 #include "cli/text.h"
 #include "ledger/codec.h"
 #include "ledger/json_form.h"
@@ -50,18 +51,29 @@ Option state_option() {
     return {.name = "state",
             .letter = 's',
             .value_name = "FILE",
-            .help = "a state exported by a node",
-            .required = true,
+            .help = "a state exported by 'state export'; default: the latest of the data directory",
             .completion = Completion::files()};
 }
 
-Result<World> world_of(const Invocation& call) {
-    const std::string file = call.text("state");
-    TRY(const std::string text, read_input(call.console, file, ledger::kStateTextBytesMax));
-    auto at = ledger::import_state(text);
-    if (!at) return Fail{with_context(printable(file), std::move(at).error())};
-    ledger::LedgerState state{at->view};
-    return World{*std::move(at), std::move(state)};
+Result<World> world_of(Invocation& call) {
+    if (const auto file = call.if_text("state")) {
+        TRY(const std::string text, read_input(call.console, *file, ledger::kStateTextBytesMax));
+        auto at = ledger::import_state(text);
+        if (!at) return Fail{with_context(printable(*file), std::move(at).error())};
+        ledger::LedgerState state{at->view};
+        const Time now = at->time;
+        return World{*std::move(at), std::move(state), now, true};
+    }
+    auto chain = open_chain(call);
+    if (!chain) {
+        Error error = std::move(chain).error();
+        error.message += "\n--state takes an exported state in place of a data directory";
+        return Fail{std::move(error)};
+    }
+    TRY(auto at, state_of(call, **chain, (*chain)->height()));
+    ledger::LedgerState state{at.view};
+    const Time now = std::max(at.time, Time::from_unix_millis(call.console.now().unix_millis()));
+    return World{std::move(at), std::move(state), now, false};
 }
 
 Argument tx_argument() {
@@ -106,6 +118,7 @@ KnownKeys keys_of(const Invocation& call) {
 std::string with_names(std::string text, const KnownKeys& keys) {
     for (const std::string& name : keys.names()) {
         const auto key = keys.find(name);
+        replace_all(text, "the key with address " + key->address().hex(), name);
         replace_all(text, key->hex(), name);
         replace_all(text, key->address().hex(), name);
     }
@@ -122,6 +135,13 @@ std::string progress_line(std::size_t index, const ledger::InputUse& use, const 
     if (use.role == ledger::InputRole::VersionOnly) return line + ": nothing to sign";
     if (progress.complete) return line + ": complete";
     return line + ": needs " + with_names(progress.missing, keys);
+}
+
+Error error_of(const ledger::Reject& reject) {
+    Error error = to_error(reject);
+    if (error.kind != ErrorKind::Denied && error.kind != ErrorKind::Conflict && error.kind != ErrorKind::NotFound)
+        error.kind = ErrorKind::Invalid;
+    return error;
 }
 
 std::string outpoint_text(const ledger::Outpoint& outpoint) {

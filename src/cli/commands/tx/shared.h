@@ -21,10 +21,13 @@ namespace rhizome::cli::tx {
 struct World {
     ledger::ExportedState at;
     ledger::LedgerState state;
+    Time now;              ///< what the next block's time is likely to be close to: the state's own, or this machine's
+    bool of_file = false;  ///< an exported state; else that of a data directory
 };
-/// `--state FILE`. A command that declares it uses `world_of`.
+/// `--state FILE`. A command that declares it and `data_option` uses `world_of`: the state of the file when there is
+/// one, else the latest of the data directory.
 Option state_option();
-Result<World> world_of(const Invocation& call);
+Result<World> world_of(Invocation& call);
 
 /// The argument FILE: a transaction.
 Argument tx_argument();
@@ -45,6 +48,9 @@ std::string with_names(std::string text, const KnownKeys& keys);
 /// How far an input is, in one line: `input 0 (authority of /namespaces/web): needs the signature of alice`.
 std::string progress_line(std::size_t index, const ledger::InputUse& use, const ledger::InputProgress& progress,
                           const KnownKeys& keys);
+
+/// Exit codes tell denied, conflicting and missing apart; every other refusal is a plain failure.
+Error error_of(const ledger::Reject& reject);
 
 /// `ab12…:0`, as long as needed to tell outputs apart by eye.
 std::string outpoint_text(const ledger::Outpoint& outpoint);

@@ -8,6 +8,7 @@
 #include "cli/commands/key/shared.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
+#include "cli/data_option.h"
 #include "cli/text.h"
 #include "cli/values.h"
 #include "ledger/check.h"
@@ -114,6 +115,7 @@ Command sign_command() {
                      .required = true,
                      .completion = Completion::of(key::key_names)},
                     state_option(),
+                    data_option(),
                     {.name = "input", .value_name = "NUMBER", .help = "sign this input only", .repeatable = true},
                     out_option(),
                     key::passphrase_file_option(),

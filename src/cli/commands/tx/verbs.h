@@ -10,5 +10,6 @@ Command new_command();
 Command sign_command();
 Command decode_command();
 Command check_command();
+Command submit_command();
 
 }  // namespace rhizome::cli::tx

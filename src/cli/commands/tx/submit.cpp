@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "cli/commands/tx/shared.h"
+#include "cli/commands/tx/verbs.h"
+#include "cli/data_option.h"
+#include "cli/offline_chain.h"
+#include "cli/print.h"
+#include "cli/text.h"
+#include "ledger/block_factory.h"
+#include "ledger/check.h"
+#include "ledger/limits.h"
+#include "node/identity.h"
+
+/// `tx submit`.
+namespace rhizome::cli::tx {
+namespace {
+
+struct Submitted {
+    std::string file;
+    ledger::SharedTx tx{};
+    std::optional<ledger::Header> block{};    ///< where it went
+    std::optional<ledger::Reject> refused{};  ///< or why not
+};
+
+Result<std::vector<Submitted>> read_all(Invocation& call) {
+    std::vector<Submitted> all;
+    for (const std::string& file : call.arguments("FILE")) {
+        TRY(auto tx, read_tx(call.console, file));
+        Submitted each{.file = file == "-" ? "stdin" : printable(file)};
+        auto checked = ledger::check_tx(std::move(tx));
+        if (checked) {
+            each.tx = *std::move(checked);
+        } else {
+            each.refused = std::move(checked).error();
+        }
+        const auto same = std::find_if(all.begin(), all.end(), [&](const Submitted& other) {
+            return other.tx && each.tx && other.tx->id == each.tx->id;
+        });
+        if (same != all.end())
+            return fail(ErrorKind::Usage,
+                        fmt::format("{} and {} are the same transaction: {}", same->file, each.file, each.tx->id));
+        all.push_back(std::move(each));
+    }
+    return all;
+}
+
+Result<node::Identity> identity_of(const OfflineChain& at) {
+    auto identity = node::load_identity(at.folder);
+    if (identity || identity.error().kind != ErrorKind::NotFound) return identity;
+    Error error = std::move(identity).error();
+    error.kind = ErrorKind::Denied;
+    error.message +=
+        ": it cannot seal blocks\na chain that was imported can be read, but not extended, by this machine";
+    return Fail{std::move(error)};
+}
+
+/// What of `waiting` is valid one after the other, in the order the person named them: of two that contradict each
+/// other the first stays.
+std::vector<ledger::SharedTx> in_order_named(const OfflineChain& at, const ledger::NextBlock& next,
+                                             std::vector<ledger::SharedTx> waiting) {
+    store::Chain& chain = *at.chain;
+    const ledger::Place place = ledger::place_of(chain.state(), next);
+    ledger::WorkingState working{chain.state().view(), chain.state().index()};
+    std::vector<ledger::SharedTx> chosen;
+    for (bool progress = true; progress;) {  // again, since one may wait for another that is named after it
+        progress = false;
+        std::vector<ledger::SharedTx> left;
+        for (const ledger::SharedTx& tx : waiting) {
+            const auto effects = ledger::decide(tx, working, place, at.rules, chain.cache(), ledger::kBlockChecksMax);
+            if (!effects) {
+                left.push_back(tx);
+                continue;
+            }
+            ledger::perform(*effects, working, place);
+            chosen.push_back(tx);
+            progress = true;
+        }
+        waiting = std::move(left);
+    }
+    return chosen;
+}
+
+/// Puts what fits together into one block after the other, until nothing more goes in.
+Result<void> seal_all(OfflineChain& at, const node::Identity& identity, Time now, std::vector<Submitted>& all) {
+    const auto part = consensus::part_of_proposer(identity.keys.chain.public_key());
+    store::Chain& chain = *at.chain;
+    for (;;) {
+        std::vector<ledger::SharedTx> waiting;
+        for (const Submitted& each : all)
+            if (each.tx && !each.block) waiting.push_back(each.tx);
+        if (waiting.empty()) return ok();
+        const auto next = chain.next(now);
+        const auto build = [&](const std::vector<ledger::SharedTx>& txs) {
+            return ledger::build_block(chain.state(), next, txs, part, consensus::kSignedSealBytes, at.rules,
+                                       chain.cache(), chain.parallel());
+        };
+        auto draft = build(waiting);
+        if (draft.txs.size() < waiting.size()) {
+            // Not all go in together. Which do is the person's choice, not that of their ids.
+            auto named = build(in_order_named(at, next, waiting));
+            if (named.txs.size() >= draft.txs.size()) draft = std::move(named);
+        }
+        if (draft.txs.empty()) break;
+        const ledger::Applied applied = draft.applied;
+        const ledger::Block block = consensus::seal_block(std::move(draft), identity.keys.chain);
+        if (const auto good = at.judge.judge(chain.state(), chain.tip(), block); !good)
+            return fail(ErrorKind::Denied, fmt::format("this machine may not seal blocks of this chain: {}\n"
+                                                       "its Node has to be a member first",
+                                                       to_text(good.error())));
+        TRY(chain.add_made(block, applied));
+        for (const ledger::Tx& tx : block.txs)
+            for (Submitted& each : all)
+                if (each.tx && each.tx->id == ledger::id_of(tx)) each.block = block.header;
+    }
+    // What is left over is refused; each is told why by itself.
+    const auto next = chain.next(now);
+    const ledger::WorkingState working{chain.state().view(), chain.state().index()};
+    for (Submitted& each : all) {
+        if (each.block || !each.tx) continue;
+        const auto effects = ledger::decide(each.tx, working, ledger::place_of(chain.state(), next), at.rules,
+                                            chain.cache(), ledger::kBlockChecksMax);
+        each.refused = effects ? ledger::Reject{.code = ledger::RejectCode::TooLarge,
+                                                .why = "it does not fit into a block of this chain"}
+                               : effects.error();
+    }
+    return ok();
+}
+
+/// Everything on the disk; and final, where this machine's voice is the only one (docs/spec/chain.md section 5).
+Result<void> finish(OfflineChain& at, const node::Identity& identity) {
+    store::Store& store = at.chain->store();
+    TRY(store.sync());
+    if (consensus::is_only_voter(identity.keys.chain.public_key(), at.chain->state().view())) {
+        TRY(store.mark_final(hash_of(at.chain->tip())));
+        TRY(store.sync());
+    }
+    return at.close();
+}
+
+json::Value data_of(const std::vector<Submitted>& all) {
+    json::Array rows;
+    for (const Submitted& each : all) {
+        json::Object row{{"file", each.file}, {"ok", each.block.has_value()}};
+        if (each.tx) row.set("txid", each.tx->id.hex());
+        if (each.block) {
+            row.set("height", each.block->height.number());
+            row.set("block", hash_of(*each.block).hex());
+            row.set("time", to_rfc3339(each.block->time, Precision::Millis));
+        }
+        if (each.refused) {
+            row.set("code", name(each.refused->code));
+            row.set("why", each.refused->why);
+        }
+        rows.push_back(std::move(row));
+    }
+    return json::Object{{"transactions", std::move(rows)}};
+}
+
+std::string text_of(const Style& style, const std::vector<Submitted>& all) {
+    Table table{{"FILE", "RESULT", "HEIGHT", "BLOCK", "TXID"}};
+    for (const Submitted& each : all) {
+        const std::string id = each.tx ? each.tx->id.hex() : "-";
+        if (each.block) {
+            table.add({each.file, Cell{"accepted", Tone::Good}, fmt::format("{}", each.block->height),
+                       hash_of(*each.block).hex(), id});
+        } else {
+            table.add({each.file, Cell{std::string{name(each.refused->code)}, Tone::Bad}, "-", "-", id});
+        }
+    }
+    return table.render(style);
+}
+
+Result<void> run_submit(Invocation& call) {
+    if (!call.flag("offline"))
+        return fail(ErrorKind::Unsupported,
+                    "there is no node to send it to yet\n"
+                    "--offline puts it into a block of this machine's own chain");
+    TRY(auto all, read_all(call));
+    TRY(const auto at, open_chain(call));
+    TRY(const auto identity, identity_of(*at));
+    const Time now = Time::from_unix_millis(call.console.now().unix_millis());
+    TRY(seal_all(*at, identity, now, all));
+    const bool any = std::any_of(all.begin(), all.end(), [](const Submitted& each) { return each.block.has_value(); });
+    if (any) {
+        TRY(finish(*at, identity));
+    }
+    print_data(call, data_of(all), [&] { return text_of(call.console.out_style, all); });
+    std::optional<Error> error;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!all[i].refused) continue;
+        const Error reason = with_context(all[i].file, error_of(*all[i].refused));
+        const std::string hint = fmt::format("'{} tx check {}{} --trace' shows why, step by step", call.program,
+                                             shell_word(call.arguments("FILE")[i]), data_words(call));
+        if (!error) {
+            error = reason;
+            error->message += "\n" + hint;
+        } else {
+            error->message += "\nalso refused: " + reason.message + "\n" + hint;
+        }
+    }
+    if (error) return Fail{*std::move(error)};
+    return ok();
+}
+
+}  // namespace
+
+Command submit_command() {
+    return {
+        .name = "submit",
+        .summary = "Put signed transactions into a block",
+        .details =
+            "With --offline this machine seals them into a block of its own chain, in the data directory, while no "
+            "node uses it. Several files go into one block where that is possible, else into one after the other; one "
+            "may need what another makes, whatever order they are named in, and of two that contradict each other the "
+            "first stays. A refused one does not keep the others out.\n"
+            "\n"
+            "Works for a machine that is a member of the cluster (as after 'rhizome init'). On a cluster of several "
+            "machines a block made offline competes with what the others made meanwhile: use it to set up, to rescue, "
+            "and to try things out.\n"
+            "\n"
+            "Exits with 4 when somebody's permission is missing, 5 when something changed since or exists already, 3 "
+            "when something it needs is not there, and 1 for every other refusal.",
+        .examples = {{"a change of your own cluster", "rhizome tx submit tx.json --offline"},
+                     {"several at once", "rhizome tx submit namespace.json pod.json --offline -o json"}},
+        .arguments = {{.name = "FILE",
+                       .help = "signed transactions; - for stdin",
+                       .repeatable = true,
+                       .completion = Completion::files()}},
+        .options = {{.name = "offline", .help = "seal a block here instead of sending to a node"},
+                    data_option(),
+                    output_option()},
+        .run = run_submit,
+    };
+}
+
+}  // namespace rhizome::cli::tx

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/founding.h"
+
+#include <fmt/core.h>
+
+#include "consensus/signed_seal.h"
+#include "ledger/block_factory.h"
+#include "ledger/draft.h"
+#include "ledger/member.h"
+#include "ledger/signing.h"
+#include "script/template.h"
+
+namespace rhizome::node {
+namespace {
+
+using ledger::Change;
+
+/// A lock from the template language. Our own texts, so they compile.
+Bytes lock(const std::string& text) {
+    auto compiled = script::compile(text);
+    ensure(compiled.has_value(), "a lock of ours compiles");
+    return *std::move(compiled);
+}
+
+std::string address_of(const crypto::SecretKey& key) { return key.public_key().address().hex(); }
+
+Change namespace_document(std::string_view name) {
+    json::Object labels{{"kubernetes.io/metadata.name", name}};
+    json::Object metadata{{"name", name}, {"labels", std::move(labels)}};
+    return {.document = json::print(json::Object{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", metadata}})};
+}
+
+Change node_document(const FoundingWish& wish, const ledger::ChainId& chain) {
+    json::Object labels{{"kubernetes.io/hostname", wish.node}, {"kubernetes.io/os", "linux"}};
+    json::Object metadata{{"name", wish.node},
+                          {"labels", std::move(labels)},
+                          {"annotations", ledger::member_annotations(wish.node_keys, wish.node, chain)}};
+    return {.document = json::print(json::Object{{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", metadata}}),
+            .lock = lock(
+                fmt::format("either p2pkh {} or p2pkh {}", address_of(wish.node_keys.chain), address_of(wish.owner)))};
+}
+
+/// The draft with the owner's signature in every input.
+Result<ledger::SharedTx> sign(ledger::Tx tx, const FoundingWish& wish, const ledger::ChainId& chain,
+                              const ledger::LedgerState& state) {
+    TRY(const auto draft, ledger::check_tx(tx));
+    const auto uses = ledger::uses_of_inputs(*draft, state);
+    const ledger::Signer signer{wish.owner, wish.owner.public_key()};
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        auto progress = ledger::advance(*draft, i, uses[i], chain, state, &signer);
+        ensure(progress.complete, "the owner of the Cluster opens its lock");
+        tx.inputs[i].unlocking = std::move(progress.unlocking);
+    }
+    TRY(auto checked, ledger::check_tx(std::move(tx)));
+    return checked;
+}
+
+}  // namespace
+
+bool is_subdomain(std::string_view name) {
+    const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    if (name.empty() || name.size() > state::kNameBytesMax) return false;
+    char before = '.';
+    for (const char c : name) {
+        if (!is_word(c) && c != '-' && c != '.') return false;
+        // Every part between dots begins and ends with a letter or digit.
+        if ((before == '.' || c == '.') && !is_word(c) && !is_word(before)) return false;
+        before = c;
+    }
+    return is_word(before) && is_word(name.front());
+}
+
+Result<Founded> found_cluster(const FoundingWish& wish, const ledger::Rules& rules, Parallel& parallel) {
+    const json::Object cluster{{"apiVersion", "rhizome.dev/v1"},
+                               {"kind", "Cluster"},
+                               {"metadata", json::Object{{"name", wish.cluster}}},
+                               {"spec", wish.spec}};
+    const Time start = Time::from_unix_millis(wish.now.unix_millis());
+    Founded founded;
+    TRY(founded.genesis, consensus::seal_genesis(json::print(cluster), lock("p2pkh " + address_of(wish.owner)), start,
+                                                 wish.node_keys.chain));
+    const ledger::BlockHash genesis_hash = hash_of(founded.genesis.block.header);
+    founded.chain = ledger::ChainId{genesis_hash.view()};
+
+    const ledger::LedgerState state{founded.genesis.commit.view};
+    ledger::DraftWish draft;
+    draft.now = start;
+    draft.changes = {node_document(wish, founded.chain), namespace_document("default"),
+                     namespace_document("kube-system")};
+    TRY(ledger::Tx tx, ledger::make_draft(draft, state.view()));
+    TRY(const auto joined, sign(std::move(tx), wish, founded.chain, state));
+
+    const ledger::NextBlock next{.parent = genesis_hash,
+                                 .height = ledger::Height{1},
+                                 .time = start + std::max(milliseconds{1}, state.parameters().min_interval),
+                                 .parent_time = start};
+    ledger::SignatureCache cache;
+    const auto part = consensus::part_of_proposer(wish.node_keys.chain.public_key());
+    // A refusal is told by its own sentence, not by a block that lacks the transaction.
+    TRY(founded.first_applied, ledger::execute(state, next, std::span{&joined, 1}, part, rules, cache, parallel));
+    auto block = ledger::build_block(state, next, std::span{&joined, 1}, part, consensus::kSignedSealBytes, rules,
+                                     cache, parallel);
+    if (block.txs.empty())
+        return fail(ErrorKind::Invalid, "the first block has no room for this machine's Node: raise blockBytes");
+    founded.first_applied = block.applied;
+    founded.first = consensus::seal_block(std::move(block), wish.node_keys.chain);
+    return founded;
+}
+
+}  // namespace rhizome::node

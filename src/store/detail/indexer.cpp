@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/detail/indexer.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/ensure.h"
+#include "base/time.h"
+
+namespace rhizome::store::detail {
+namespace {
+
+/// How long a block may wait for others before it is indexed: what it costs is the time to read it again from the log
+/// after a crash, so there is no hurry.
+constexpr milliseconds kPatience{250};
+/// Changes are forgotten in pieces of this many heights, so that no batch pays for a long run of them.
+constexpr std::uint64_t kUndoErasedAtOnce = 10'000;
+
+}  // namespace
+
+Indexer::Indexer(ChainIndex& index, SegmentLog& log, IndexHead head, IndexerSettings settings)
+    : index_(index), log_(log), settings_(settings), head_(std::move(head)), thread_([this] { run(); }) {}
+
+Indexer::~Indexer() {
+    {
+        const std::lock_guard lock{mutex_};
+        stop_ = true;
+    }
+    work_came_.notify_all();
+    thread_.join();
+}
+
+void Indexer::push(IndexItem item) {
+    const std::lock_guard lock{mutex_};
+    if (item.block) {
+        const auto& [hash, row] = *item.block;
+        if (blocks_.emplace(hash, row).second) heights_.emplace(row.header.height, hash);
+        for (std::size_t i = 0; i < item.ids.size(); ++i)
+            transactions_[item.ids[i]].push_back({.height = row.header.height, .index = static_cast<std::uint32_t>(i)});
+    }
+    ++order_;
+    for (const BlockId& block : item.chain) chain_[block.height] = {.hash = block.hash, .order = order_};
+    for (const auto& [hash, delta] : item.changes) changes_.insert_or_assign(hash, delta);
+    items_bytes_ += item.bytes;
+    ++pushed_;
+    items_.push_back(std::move(item));
+    if (items_bytes_ >= settings_.batch_bytes || items_.size() == 1) work_came_.notify_one();
+}
+
+void Indexer::put_note(std::string table, std::string name, Bytes bytes) {
+    const std::lock_guard lock{mutex_};
+    notes_[{std::move(table), std::move(name)}] = std::move(bytes);
+    work_came_.notify_one();
+}
+
+void Indexer::offer_state(const BlockId& block, const state::StateView& view, bool now) {
+    const std::lock_guard lock{mutex_};
+    offered_ = {block, view};
+    if (!now) return;
+    wants_checkpoint_ = true;
+    work_came_.notify_one();
+}
+
+void Indexer::set_checkpoint_state(std::optional<state::StateView> view) {
+    const std::lock_guard lock{mutex_};
+    checkpoint_state_ = std::move(view);
+}
+
+Result<void> Indexer::wait_for_room() {
+    std::unique_lock lock{mutex_};
+    work_done_.wait(lock, [&] { return failed_ || stuck_ || items_bytes_ <= settings_.backlog_bytes_max; });
+    if (failed_) return Fail{*failed_};
+    if (items_bytes_ > settings_.backlog_bytes_max && stuck_) {
+        work_came_.notify_one();  // the disk may have room again
+        return Fail{*stuck_};
+    }
+    return {};
+}
+
+Result<void> Indexer::settle(bool checkpoint) {
+    std::unique_lock lock{mutex_};
+    if (checkpoint && offered_ && offered_->first.hash != head_.checkpoint.hash) wants_checkpoint_ = true;
+    urgent_ = true;
+    stuck_.reset();
+    work_came_.notify_one();
+    work_done_.wait(lock, [&] { return failed_ || stuck_ || (!has_work() && !busy_); });
+    urgent_ = false;
+    if (failed_) return Fail{*failed_};
+    if (stuck_) return Fail{*stuck_};
+    return {};
+}
+
+void Indexer::run() {
+    std::unique_lock lock{mutex_};
+    while (!stop_) {
+        work_came_.wait(lock, [&] { return stop_ || (has_work() && !failed_); });
+        // Company for the first item, unless somebody waits.
+        work_came_.wait_for(lock, kPatience, [&] {
+            return stop_ || urgent_ || tried_again_ || wants_checkpoint_ || items_bytes_ >= settings_.batch_bytes;
+        });
+        if (stop_) break;
+        Batch batch{.items = std::exchange(items_, {}), .notes = std::exchange(notes_, {})};
+        notes_being_written_ = batch.notes;
+        const auto checkpoint = std::exchange(wants_checkpoint_, false) ? offered_ : std::nullopt;
+        busy_ = true;
+        lock.unlock();
+
+        Result<void> written = batch.items.empty() && batch.notes.empty() ? Result<void>{} : write(batch);
+        const bool indexed = written.has_value();
+        if (indexed && checkpoint) written = write_checkpoint(checkpoint->first, checkpoint->second);
+        if (indexed) (void)log_.prepare_next();  // without room for it, appending will say so
+
+        lock.lock();
+        busy_ = false;
+        if (indexed) {
+            forget(batch);
+        } else {  // nothing was written: all of it again, before what came meanwhile
+            for (auto item = batch.items.rbegin(); item != batch.items.rend(); ++item)
+                items_.push_front(std::move(*item));
+            batch.notes.merge(notes_);
+            for (auto& [key, bytes] : notes_) batch.notes[key] = std::move(bytes);
+            notes_ = std::move(batch.notes);
+        }
+        notes_being_written_.clear();
+        stuck_.reset();
+        if (!written && checkpoint) wants_checkpoint_ = true;
+        const bool full = !written && written.error().kind == ErrorKind::Exhausted;
+        // A transaction that failed has not come about, so it can be tried again. Once it is: a write that found too
+        // little room is an I/O error for LMDB, and meanwhile somebody may have made room.
+        if (!written && !full && !std::exchange(tried_again_, true)) continue;
+        if (written || full) tried_again_ = false;
+        if (!written) (full ? stuck_ : failed_) = written.error();
+        work_done_.notify_all();
+        if (stuck_ && !stop_) work_came_.wait_for(lock, kPatience, [&] { return stop_ || urgent_; });
+    }
+}
+
+Result<void> Indexer::write(const Batch& batch) {
+    // The index must never know of a block that the log can still lose.
+    TRY(log_.sync());
+    IndexHead head = head_;
+    TRY(auto update, index_.update());
+    for (const IndexItem& item : batch.items) {
+        if (item.block) {
+            const auto& [hash, row] = *item.block;
+            TRY(update.put_block(hash, row));
+            TRY(update.put_transactions(row.header.height, item.ids));
+        }
+        if (item.cut_above) TRY(update.cut_chain_above(*item.cut_above));
+        for (const BlockId& block : item.chain) TRY(update.put_on_chain(block.height, block.hash));
+        for (const auto& [hash, delta] : item.changes) {
+            const Bytes bytes = state::encode(delta);
+            if (bytes.size() <= settings_.undo_bytes_max) TRY(update.put_undo(hash, bytes));
+        }
+        if (item.sequence != 0) {
+            head.log = item.after;
+            head.facts = item.facts;
+        }
+    }
+    for (const auto& [key, bytes] : batch.notes) TRY(update.put_note(key.first, key.second, bytes));
+
+    const std::uint64_t tip = head.facts.tip.height.number();
+    const std::uint64_t keep_from =
+        std::min(head.facts.final_block.height.number(), tip - std::min(tip, settings_.undo_blocks));
+    if (const std::uint64_t from = head.undo_from.number(); from < keep_from) {
+        head.undo_from = ledger::Height{std::min(keep_from, from + kUndoErasedAtOnce)};
+        TRY(update.erase_undo(ledger::Height{from}, head.undo_from));
+    }
+    head.durable = log_.durable();
+    TRY(update.put_head(head));
+    TRY(update.commit());
+    const std::lock_guard lock{mutex_};
+    head_ = std::move(head);
+    return {};
+}
+
+Result<void> Indexer::write_checkpoint(const BlockId& block, const state::StateView& view) {
+    std::optional<state::StateView> before;
+    {
+        const std::lock_guard lock{mutex_};
+        before = checkpoint_state_;
+    }
+    TRY(auto update, index_.update());
+    if (before) {
+        TRY(update.change_state(state::diff(*before, view)));
+    } else {
+        TRY(update.fill_state(view));
+    }
+    IndexHead head = head_;
+    head.checkpoint = block;
+    TRY(update.put_head(head));
+    TRY(update.commit());
+    const std::lock_guard lock{mutex_};
+    head_ = std::move(head);
+    checkpoint_state_ = view;
+    return {};
+}
+
+/// The index answers for these now.
+void Indexer::forget(const Batch& batch) {
+    for (const IndexItem& item : batch.items) {
+        items_bytes_ -= item.bytes;
+        if (item.block) {
+            const auto& [hash, row] = *item.block;
+            blocks_.erase(hash);
+            const auto [from, to] = heights_.equal_range(row.header.height);
+            for (auto place = from; place != to; ++place) {
+                if (place->second != hash) continue;
+                heights_.erase(place);
+                break;
+            }
+            for (const crypto::Hash256& id : item.ids) transactions_.erase(id);
+        }
+        for (const auto& [hash, delta] : item.changes) changes_.erase(hash);
+    }
+    // Items that came meanwhile may have said something newer about the same things.
+    for (const IndexItem& item : items_) {
+        if (item.block)
+            for (std::size_t i = 0; i < item.ids.size(); ++i) {
+                const TxRow row{.height = item.block->second.header.height, .index = static_cast<std::uint32_t>(i)};
+                std::vector<TxRow>& rows = transactions_[item.ids[i]];
+                if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+            }
+        for (const auto& [hash, delta] : item.changes) changes_.insert_or_assign(hash, delta);
+    }
+    const std::uint64_t newest_written = order_ - items_.size();
+    std::erase_if(chain_, [&](const auto& place) { return place.second.order <= newest_written; });
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------
+
+std::optional<BlockRow> Indexer::block(const ledger::BlockHash& hash) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = blocks_.find(hash);
+    return found == blocks_.end() ? std::nullopt : std::optional{found->second};
+}
+
+std::optional<ledger::BlockHash> Indexer::on_chain(ledger::Height height) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = chain_.find(height);
+    return found == chain_.end() ? std::nullopt : std::optional{found->second.hash};
+}
+
+std::vector<ledger::BlockHash> Indexer::all_at(ledger::Height height) const {
+    const std::lock_guard lock{mutex_};
+    std::vector<ledger::BlockHash> hashes;
+    const auto [from, to] = heights_.equal_range(height);
+    for (auto place = from; place != to; ++place) hashes.push_back(place->second);
+    return hashes;
+}
+
+std::vector<TxRow> Indexer::transactions(const crypto::Hash256& id) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = transactions_.find(id);
+    return found == transactions_.end() ? std::vector<TxRow>{} : found->second;
+}
+
+std::optional<state::Delta> Indexer::change(const ledger::BlockHash& hash) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = changes_.find(hash);
+    return found == changes_.end() ? std::nullopt : std::optional{found->second};
+}
+
+std::optional<Bytes> Indexer::note(std::string_view table, std::string_view name) const {
+    const std::lock_guard lock{mutex_};
+    const std::pair<std::string, std::string> key{table, name};
+    for (const auto* notes : {&notes_, &notes_being_written_})
+        if (const auto found = notes->find(key); found != notes->end()) return found->second;
+    return std::nullopt;
+}
+
+std::uint64_t Indexer::backlog_blocks() const {
+    const std::lock_guard lock{mutex_};
+    return blocks_.size();
+}
+
+BlockId Indexer::checkpoint() const {
+    const std::lock_guard lock{mutex_};
+    return head_.checkpoint;
+}
+
+std::uint32_t Indexer::indexed_segment() const {
+    const std::lock_guard lock{mutex_};
+    return head_.log.position.segment;
+}
+
+}  // namespace rhizome::store::detail

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/detail/store_inside.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/ensure.h"
+#include "ledger/codec.h"
+#include "ledger/limits.h"
+
+namespace rhizome::store {
+
+using detail::IndexItem;
+using ledger::BlockHash;
+using ledger::Height;
+
+SegmentLog::Settings Store::Inside::log_settings(const ledger::ChainId& chain) {
+    SegmentLog::Settings settings{.folder = folder.log(), .segment_bytes = options.segment_bytes};
+    std::copy(chain.view().begin(), chain.view().end(), settings.chain.begin());
+    settings.carry = [this] { return encode(facts); };
+    return settings;
+}
+
+void Store::Inside::start_indexer(const IndexHead& head) {
+    indexer =
+        std::make_unique<detail::Indexer>(*index, *log, head,
+                                          detail::IndexerSettings{.undo_blocks = options.undo_blocks,
+                                                                  .undo_bytes_max = options.undo_bytes_max,
+                                                                  .backlog_bytes_max = options.backlog_bytes_max});
+}
+
+Result<void> Store::Inside::check_room() {
+    TRY(indexer->wait_for_room());
+    TRY(const std::uint64_t free, folder.free_bytes());
+    // Room inside the segment is ours already; what else is needed comes on top of the reserve.
+    const std::uint64_t needed =
+        options.reserve_bytes + (log->fits(ledger::kBlockBytesMax + ledger::kSealBytesMax) ? 0 : options.segment_bytes);
+    if (free < needed)
+        return fail(
+            ErrorKind::Exhausted,
+            fmt::format("the disk of {} has {} MiB left and {} MiB are needed: no more blocks are taken\nmake room "
+                        "(rhizome chain prune, or delete other files); the node goes on by itself then",
+                        folder.path().native(), free >> 20, (needed + (1u << 20) - 1) >> 20));
+    return {};
+}
+
+// ---- writing --------------------------------------------------------------------------------------------------------
+
+Result<Ticket> Store::Inside::write(RecordKind kind, ByteView payload, Facts facts_after, IndexItem item) {
+    TRY(const auto appended, log->append(kind, std::span{&payload, 1}));
+    if (item.block) item.block->second.position = appended.position;
+    item.sequence = appended.sequence;
+    item.after = log->end();
+    item.facts = facts_after;
+    item.bytes += 512;
+    {
+        const std::lock_guard lock{mutex};
+        facts = std::move(facts_after);
+    }
+    indexer->push(std::move(item));
+    return appended.sequence;
+}
+
+Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
+                                        const std::optional<state::Delta>& change) {
+    const BlockId id{.hash = hash_of(block.header), .height = block.header.height};
+    const Bytes bytes = ledger::encode(block);
+    IndexItem item;
+    item.block = {id.hash, BlockRow{.bytes = static_cast<std::uint32_t>(bytes.size()),
+                                    .tx_count = static_cast<std::uint32_t>(block.txs.size()),
+                                    .header = block.header,
+                                    .signature = block.signature}};
+    item.ids.assign(ids.begin(), ids.end());
+    if (ids.empty())
+        for (const ledger::Tx& tx : block.txs) item.ids.push_back(id_of(tx));
+    ensure(item.ids.size() == block.txs.size(), "a block's ids are all of its transactions'");
+    if (change) item.changes.emplace_back(id.hash, *change);
+    item.bytes = bytes.size() + (change ? bytes.size() : 0);  // a change is about as large as what made it
+    Facts after = facts;
+    if (kind == RecordKind::Append) {
+        after.tip = id;
+        item.chain.push_back(id);
+    }
+    TRY(const Ticket ticket, write(kind, bytes, std::move(after), std::move(item)));
+    if (kind == RecordKind::Append)
+        set_tip({.hash = id.hash,
+                 .header = block.header,
+                 .signature = block.signature,
+                 .tx_count = static_cast<std::uint32_t>(block.txs.size()),
+                 .bytes = static_cast<std::uint32_t>(bytes.size()),
+                 .has_body = true});
+    return ticket;
+}
+
+void Store::Inside::set_tip(const BlockInfo& block) {
+    const std::lock_guard lock{mutex};
+    tip = block;
+}
+
+void Store::Inside::offer(const state::StateView& view, std::uint64_t bytes) {
+    since_checkpoint += bytes;
+    const bool due = since_checkpoint >= options.checkpoint_bytes;
+    if (due) since_checkpoint = 0;
+    indexer->offer_state(facts.tip, view, due);
+}
+
+Result<IndexItem> Store::Inside::move_item(const BlockId& to, std::span<const IndexItem> behind) {
+    // While opening, what is behind the index is in `behind` and nowhere else yet.
+    const auto row_of = [&](const BlockHash& hash) -> Result<std::optional<BlockRow>> {
+        for (auto item = behind.rbegin(); item != behind.rend(); ++item)
+            if (item->block && item->block->first == hash) return std::optional{item->block->second};
+        return row(hash);
+    };
+    const auto chain_at = [&](Height height) -> Result<std::optional<BlockHash>> {
+        for (auto item = behind.rbegin(); item != behind.rend(); ++item) {
+            for (const BlockId& block : item->chain)
+                if (block.height == height) return std::optional{block.hash};
+            if (item->cut_above && height > *item->cut_above) return std::optional<BlockHash>{};
+        }
+        return hash_at(height);
+    };
+    IndexItem item;
+    BlockId at = to;
+    for (;;) {
+        TRY(const auto known, chain_at(at.height));
+        if (known && *known == at.hash) break;
+        TRY(const auto block, row_of(at.hash));
+        if (!block || block->header.height != at.height || at.height == Height{0})
+            return fail(ErrorKind::Corrupt,
+                        fmt::format("the tip moved to a branch whose block {} is not here", at.hash));
+        item.chain.push_back(at);
+        at = {.hash = block->header.previous, .height = at.height - 1};
+    }
+    std::reverse(item.chain.begin(), item.chain.end());
+    item.cut_above = at.height;
+    return item;
+}
+
+Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first, std::span<const IndexItem> behind) {
+    IndexItem item;
+    const auto block_id = [&]() -> Result<BlockId> {
+        Reader in{record.payload};
+        BlockId block;
+        TRY(block.hash, in.id<BlockHash>());
+        TRY(const std::uint64_t height, in.u64());
+        TRY(in.finish());
+        block.height = Height{height};
+        return block;
+    };
+    switch (record.head.kind) {
+        case RecordKind::Carry: {
+            TRY(auto carried, decode_facts(record.payload));
+            if (first) {
+                facts = std::move(carried);
+                item.chain.push_back(facts.base);
+            } else if (carried != facts) {
+                return fail(ErrorKind::Corrupt, "the segment begins with other facts than the one before ended with");
+            }
+            break;
+        }
+        case RecordKind::Block:
+        case RecordKind::Append: {
+            auto block = ledger::decode_block(record.payload);
+            if (!block) return fail(ErrorKind::Corrupt, "the block in it cannot be read: " + block.error().why);
+            const BlockId id{.hash = hash_of(block->header), .height = block->header.height};
+            item.block = {id.hash, BlockRow{.position = record.position,
+                                            .bytes = record.head.length,
+                                            .tx_count = static_cast<std::uint32_t>(block->txs.size()),
+                                            .header = block->header,
+                                            .signature = block->signature}};
+            for (const ledger::Tx& tx : block->txs) item.ids.push_back(id_of(tx));
+            item.bytes = record.head.length;
+            if (record.head.kind == RecordKind::Append) {
+                if (block->header.previous != facts.tip.hash)
+                    return fail(ErrorKind::Corrupt, "the block in it does not follow the tip");
+                facts.tip = id;
+                item.chain.push_back(id);
+            }
+            break;
+        }
+        case RecordKind::Tip: {
+            TRY(const BlockId to, block_id());
+            TRY(item, move_item(to, behind));
+            facts.tip = to;
+            break;
+        }
+        case RecordKind::Final: {
+            TRY(facts.final_block, block_id());
+            break;
+        }
+        case RecordKind::Vote:
+            facts.vote = {record.payload.begin(), record.payload.end()};
+            facts.votes_complete = true;
+            break;
+        case RecordKind::State:
+        case RecordKind::Note:
+        case RecordKind::End: return fail(ErrorKind::Corrupt, "a record of a backup stands in the log");
+    }
+    item.sequence = record.head.sequence;
+    item.after = {
+        .position = {.segment = record.position.segment,
+                     .offset = record.position.offset + static_cast<std::uint32_t>(record_bytes(record.head.length))},
+        .sequence = record.head.sequence + 1,
+        .link = record.head.checksum};
+    item.facts = facts;
+    return item;
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------
+
+Result<std::optional<BlockRow>> Store::Inside::row(const BlockHash& hash) const {
+    if (indexer)
+        if (auto recent = indexer->block(hash)) return recent;
+    return index->block(hash);
+}
+
+Result<std::optional<BlockHash>> Store::Inside::hash_at(Height height) const {
+    {
+        // Rows above the tip may still stand in the index after a move back.
+        const std::lock_guard lock{mutex};
+        if (height > facts.tip.height) return std::optional<BlockHash>{};
+    }
+    if (indexer)
+        if (auto recent = indexer->on_chain(height)) return recent;
+    return index->on_chain(height);
+}
+
+namespace detail {
+
+Bytes encode(const ledger::Seal& seal) {
+    Writer out;
+    out.blob(seal.proof).blob(seal.attestations);
+    return std::move(out).take();
+}
+
+Result<ledger::Seal, DecodeFault> decode_seal(ByteView bytes) {
+    Reader in{bytes};
+    TRY(const ByteView proof, in.blob(ledger::kSealBytesMax));
+    TRY(const ByteView attestations, in.blob(ledger::kSealBytesMax));
+    TRY(in.finish());
+    return ledger::Seal{.proof = {proof.begin(), proof.end()},
+                        .attestations = {attestations.begin(), attestations.end()}};
+}
+
+}  // namespace detail
+}  // namespace rhizome::store

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "store/chain_index.h"
+#include "store/detail/indexer.h"
+#include "store/segment_log.h"
+#include "store/store.h"
+
+namespace rhizome::store {
+
+/// What a store is made of. Members go in the order of their declaration: the indexer ends before what it uses.
+struct Store::Inside {
+    Inside(DataFolder folder_in, const Options& options_in) : folder(std::move(folder_in)), options(options_in) {}
+
+    DataFolder folder;
+    const Options options;
+    std::vector<Finding> findings{};
+    mutable std::mutex mutex{};  ///< tip, final block, votes: written by one thread, read by any
+    Facts facts{};
+    BlockInfo base{};
+    BlockInfo tip{};
+    BlockInfo final_block{};
+    std::uint64_t since_checkpoint = 0;  ///< bytes of blocks
+    std::unique_ptr<SegmentLog> log{};
+    std::unique_ptr<ChainIndex> index{};
+    std::unique_ptr<detail::Indexer> indexer{};
+
+    SegmentLog::Settings log_settings(const ledger::ChainId& chain);
+    void start_indexer(const IndexHead& head);
+    /// Whether there is room on the disk for another block, and in the backlog.
+    Result<void> check_room();
+
+    // ---- writing ---------------------------------------------------------------------------------------------------
+    Result<Ticket> write(RecordKind kind, ByteView payload, Facts facts_after, detail::IndexItem item);
+    Result<Ticket> add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
+                             const std::optional<state::Delta>& change);
+    void set_tip(const BlockInfo& block);
+    /// The state at the tip, for the next checkpoint, which is due when enough has come.
+    void offer(const state::StateView& view, std::uint64_t bytes);
+    /// What a move of the tip means for the index. `behind` are items that are not in it yet, while opening.
+    Result<detail::IndexItem> move_item(const BlockId& to, std::span<const detail::IndexItem> behind);
+    /// What a record of the log says, while opening. The first one of a log without an index says where everything
+    /// begins.
+    Result<detail::IndexItem> read_record(const LogRecord& record, bool first,
+                                          std::span<const detail::IndexItem> behind);
+
+    // ---- pruning, a slice at a time --------------------------------------------------------------------------------
+    Result<Pruned> prune_bodies(ledger::Height height);
+    Result<Pruned> prune_attestations(ledger::Height height);
+    Result<Pruned> prune_headers(ledger::Height height);
+
+    // ---- reading ---------------------------------------------------------------------------------------------------
+    Result<std::optional<BlockRow>> row(const ledger::BlockHash& hash) const;
+    Result<std::optional<ledger::BlockHash>> hash_at(ledger::Height height) const;
+};
+
+namespace detail {
+
+/// length (4), proof ‖ length (4), attestations: a seal whose block's body is gone.
+Bytes encode(const ledger::Seal& seal);
+Result<ledger::Seal, DecodeFault> decode_seal(ByteView bytes);
+
+}  // namespace detail
+}  // namespace rhizome::store

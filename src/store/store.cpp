@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/store.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include <fmt/core.h>
+
+#include "base/ensure.h"
+#include "ledger/codec.h"
+#include "runtime/files.h"
+#include "store/chain_index.h"
+#include "store/detail/indexer.h"
+#include "store/detail/log_reader.h"
+#include "store/detail/store_inside.h"
+
+namespace rhizome::store {
+
+using detail::IndexItem;
+using ledger::Block;
+using ledger::BlockHash;
+using ledger::Height;
+
+// ---- making ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Takes away what was begun, unless it came to an end.
+class Unfinished {
+public:
+    explicit Unfinished(const DataFolder& folder)
+        : format_(folder.format()), log_(folder.log()), index_(folder.index()) {}
+    ~Unfinished() {
+        if (finished_) return;
+        // The last step may have been done though it failed. Without this name there is no chain, so it goes first.
+        std::error_code ignored;
+        std::filesystem::remove(format_, ignored);
+        if (ignored) return;
+        std::filesystem::remove_all(log_, ignored);
+        std::filesystem::remove_all(index_, ignored);
+    }
+    void finish() { finished_ = true; }
+
+private:
+    std::filesystem::path format_;
+    std::filesystem::path log_;
+    std::filesystem::path index_;
+    bool finished_ = false;
+};
+
+BlockInfo info_of(const BlockHash& hash, const BlockRow& row) {
+    return {.hash = hash,
+            .header = row.header,
+            .signature = row.signature,
+            .tx_count = row.tx_count,
+            .bytes = row.bytes,
+            .has_body = row.position.segment != 0};
+}
+
+Error not_found(std::string what) { return {ErrorKind::NotFound, std::move(what)}; }
+
+}  // namespace
+
+Store::Store(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
+Store::~Store() = default;
+
+/// A folder with a log, an index whose state is `view`, and one block that everything begins with.
+Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder, const ledger::ChainId& chain,
+                                            const Block& base, bool has_body, const state::StateView& view,
+                                            ChainOrigin origin, const Options& options) {
+    TRY(auto data, DataFolder::make(folder));
+    Unfinished unfinished{data};
+    auto inside = std::make_unique<Inside>(std::move(data), options);
+    const BlockId id{.hash = hash_of(base.header), .height = base.header.height};
+    inside->facts = {.base = id, .tip = id, .final_block = id, .votes_complete = origin == ChainOrigin::MadeHere};
+    TRY(inside->log, SegmentLog::create(inside->log_settings(chain)));
+    BlockRow row{.header = base.header, .signature = base.signature};
+    std::vector<ledger::TxId> ids;
+    if (has_body) {
+        const Bytes bytes = ledger::encode(base);
+        const ByteView payload{bytes};
+        TRY(const auto appended, inside->log->append(RecordKind::Block, std::span{&payload, 1}));
+        TRY(inside->log->sync());
+        row.position = appended.position;
+        row.bytes = static_cast<std::uint32_t>(bytes.size());
+        row.tx_count = static_cast<std::uint32_t>(base.txs.size());
+        for (const ledger::Tx& tx : base.txs) ids.push_back(id_of(tx));
+    }
+    inside->tip = inside->base = inside->final_block = info_of(id.hash, row);
+    TRY(inside->index, ChainIndex::open(inside->folder.index()));
+    TRY(mark_index_in_use(inside->folder.index()));
+    const IndexHead head{.log = inside->log->end(),
+                         .durable = inside->log->durable(),
+                         .facts = inside->facts,
+                         .checkpoint = id,
+                         .undo_from = id.height};
+    {
+        TRY(auto update, inside->index->update());
+        TRY(update.put_block(id.hash, row));
+        TRY(update.put_transactions(id.height, ids));
+        TRY(update.put_on_chain(id.height, id.hash));
+        if (!has_body) TRY(update.put_seal(id.hash, detail::encode(base.seal)));
+        TRY(update.fill_state(view));
+        TRY(update.put_head(head));
+        TRY(update.commit());
+    }
+    TRY(inside->folder.finish(chain));
+    unfinished.finish();
+    inside->start_indexer(head);
+    inside->indexer->set_checkpoint_state(view);
+    inside->indexer->offer_state(id, view, false);
+    return std::unique_ptr<Store>{new Store{std::move(inside)}};
+}
+
+Result<std::unique_ptr<Store>> Store::create(const std::filesystem::path& folder, const ledger::GenesisBlock& genesis,
+                                             const Options& options, ChainOrigin origin) {
+    return begin(folder, ledger::ChainId{hash_of(genesis.block.header).view()}, genesis.block, true,
+                 genesis.commit.view, origin, options);
+}
+
+Result<std::unique_ptr<Store>> Store::create_from_state(const std::filesystem::path& folder,
+                                                        const ledger::ChainId& chain, const Block& base,
+                                                        const state::StateView& view, const Options& options) {
+    ensure(view.root() == base.header.state_root, "a state that its header names");
+    return begin(folder, chain, base, false, view, ChainOrigin::FromElsewhere, options);
+}
+
+// ---- opening --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether the log alone tells everything since genesis.
+Result<bool> log_is_whole(const std::filesystem::path& folder) {
+    const std::filesystem::path first = folder / "0000000001.log";
+    std::error_code fault;
+    if (!std::filesystem::exists(first, fault)) return false;
+    TRY(const auto file, detail::File::open(first, detail::File::Mode::Read));
+    TRY(const std::uint64_t size, file.size());
+    const auto damaged = [&](std::uint64_t offset, std::string_view what) {
+        return fail(ErrorKind::Corrupt, fmt::format("{} is damaged at offset {}: {}", first.native(), offset, what));
+    };
+    std::array<std::uint8_t, kSegmentHeadBytes> bytes{};
+    TRY(const std::size_t got, file.read_some(0, bytes));
+    const auto head = decode_segment_head(ByteView{bytes}.first(got));
+    if (!head) return damaged(0, name(head.error()));
+    detail::LogReader reader{file, size, kSegmentHeadBytes, head->salt};
+    TRY(const auto record, reader.next());
+    if (!record) return damaged(kSegmentHeadBytes, name(record.error()));
+    const auto facts =
+        record->head.kind == RecordKind::Carry ? decode_facts(record->payload) : Fail{DecodeFault::BadValue};
+    if (!facts) return damaged(kSegmentHeadBytes, "it does not begin as a log should");
+    return facts->base.height == Height{0};
+}
+
+/// Opens the index if it can be believed, else begins a new one.
+Result<void> open_index(const DataFolder& folder, std::unique_ptr<ChainIndex>& index, std::vector<Finding>& findings) {
+    TRY(IndexFinding finding, examine_index(folder.index()));
+    const std::filesystem::path file = folder.index() / "data.mdb";
+    std::string why;
+    if (finding.trust == IndexTrust::Sealed || finding.trust == IndexTrust::Ours) {
+        TRY(mark_index_in_use(folder.index()));
+        auto opened = ChainIndex::open(folder.index());
+        if (opened) {
+            index = *std::move(opened);
+            return {};
+        }
+        if (opened.error().kind != ErrorKind::Corrupt) return Fail{opened.error()};
+        why = opened.error().message;
+    } else if (finding.trust == IndexTrust::New) {
+        why = fmt::format("{} is not there", file.native());
+    } else {
+        why = fmt::format("{} cannot be used (offset {}): {}", file.native(), finding.offset, finding.what);
+    }
+    const auto whole = log_is_whole(folder.log());
+    if (!whole) return Fail{with_context(why, whole.error())};
+    if (!*whole)
+        return fail(
+            ErrorKind::Corrupt,
+            fmt::format(
+                "{}\nit cannot be made again, since older blocks were pruned or lost: restore a backup (rhizome "
+                "chain restore), or import a snapshot; a running node's directory is copied with rhizome "
+                "chain backup",
+                why));
+    findings.push_back({.what = why + "; it is made again from the log", .file = file, .offset = finding.offset});
+    TRY(runtime::make_folder(folder.index(), 0700));  // somebody may have removed all of it
+    TRY(discard_index(folder.index()));
+    TRY(index, ChainIndex::open(folder.index()));
+    return mark_index_in_use(folder.index());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, const Options& options) {
+    TRY(auto data, DataFolder::open(folder));
+    auto inside = std::make_unique<Inside>(std::move(data), options);
+    TRY(open_index(inside->folder, inside->index, inside->findings));
+    TRY(auto head, inside->index->head());
+
+    std::vector<IndexItem> behind;
+    bool first = !head.has_value();
+    if (head) inside->facts = head->facts;
+    const auto each = [&](const LogRecord& record) -> Result<void> {
+        TRY(auto item, inside->read_record(record, std::exchange(first, false), behind));
+        behind.push_back(std::move(item));
+        return {};
+    };
+    LogTail tail;
+    const ledger::ChainId chain = inside->folder.chain();
+    TRY(inside->log, SegmentLog::open(inside->log_settings(chain), head ? std::optional{head->log} : std::nullopt,
+                                      head ? head->durable : 0, each, tail));
+    if (tail.dropped_bytes > 0)
+        inside->findings.push_back(
+            {.what =
+                 fmt::format("{} bytes at the end of the log were never confirmed and are not whole (offset {} of {}): "
+                             "a write was interrupted; they are gone",
+                             tail.dropped_bytes, tail.dropped_offset, tail.dropped_file.native()),
+             .file = tail.dropped_file,
+             .offset = tail.dropped_offset});
+
+    inside->start_indexer(head.value_or(IndexHead{}));
+    for (IndexItem& item : behind) inside->indexer->push(std::move(item));
+    std::unique_ptr<Store> store{new Store{std::move(inside)}};
+    TRY(store->inside_->tip, store->info(store->inside_->facts.tip.hash));
+    TRY(store->inside_->final_block, store->info(store->inside_->facts.final_block.hash));
+    TRY(store->inside_->base, store->info(store->inside_->facts.base.hash));
+    return store;
+}
+
+Result<void> Store::close() {
+    TRY(inside_->log->sync());
+    TRY(inside_->indexer->settle(true));
+    inside_->indexer.reset();
+    const std::filesystem::path index = inside_->folder.index();
+    inside_->index.reset();
+    TRY(seal_index(index));
+    inside_.reset();
+    return {};
+}
+
+const std::filesystem::path& Store::folder() const { return inside_->folder.path(); }
+const ledger::ChainId& Store::chain() const { return inside_->folder.chain(); }
+const std::vector<Finding>& Store::findings() const { return inside_->findings; }
+
+// ---- writing --------------------------------------------------------------------------------------------------------
+
+Result<Ticket> Store::append(const Block& block, std::span<const ledger::TxId> ids, const state::Commit& commit) {
+    ensure(block.header.previous == inside_->facts.tip.hash, "only a child of the tip is appended");
+    ensure(commit.view.root() == block.header.state_root, "the state a block is appended with is the one it names");
+    TRY(inside_->check_room());
+    TRY(const Ticket ticket, inside_->add_block(RecordKind::Append, block, ids, commit.delta));
+    inside_->offer(commit.view, encoded_size(block));
+    return ticket;
+}
+
+Result<Ticket> Store::keep(const Block& block) {
+    if (const auto known = info(hash_of(block.header)); known && known->has_body)
+        return inside_->log->end().sequence - 1;
+    TRY(inside_->check_room());
+    return inside_->add_block(RecordKind::Block, block, {}, {});
+}
+
+Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> branch, const state::StateView& view) {
+    TRY(const BlockInfo target, info(tip));
+    ensure(view.root() == target.header.state_root, "the state the chain moves to is the one its tip names");
+    TRY(inside_->check_room());
+    TRY(IndexItem item, inside_->move_item({.hash = tip, .height = target.height()}, {}));
+    for (const Adopted& block : branch) item.changes.emplace_back(block.hash, block.delta);
+    Facts facts = inside_->facts;
+    facts.tip = {.hash = tip, .height = target.height()};
+    Writer out;
+    out.id(tip).u64(target.height().number());
+    TRY(const Ticket ticket, inside_->write(RecordKind::Tip, out.view(), std::move(facts), std::move(item)));
+    inside_->set_tip(target);
+    inside_->offer(view, 0);
+    return ticket;
+}
+
+Result<Ticket> Store::record_vote(ByteView record) {
+    if (record.size() > kVoteBytesMax)
+        return fail(ErrorKind::Exhausted, fmt::format("a vote record of {} bytes is too large", record.size()));
+    Facts facts = inside_->facts;
+    facts.vote = {record.begin(), record.end()};
+    facts.votes_complete = true;
+    return inside_->write(RecordKind::Vote, record, std::move(facts), {});
+}
+
+Result<Ticket> Store::mark_final(const BlockHash& hash) {
+    TRY(const BlockInfo block, info(hash));
+    ensure(block.height() >= inside_->facts.final_block.height, "the final block never goes back");
+    Facts facts = inside_->facts;
+    facts.final_block = {.hash = hash, .height = block.height()};
+    Writer out;
+    out.id(hash).u64(block.height().number());
+    TRY(const Ticket ticket, inside_->write(RecordKind::Final, out.view(), std::move(facts), {}));
+    const std::lock_guard lock{inside_->mutex};
+    inside_->final_block = block;
+    return ticket;
+}
+
+Result<Ticket> Store::sync() { return inside_->log->sync(); }
+Ticket Store::durable() const { return inside_->log->durable(); }
+
+void Store::offer_state(const BlockHash& block, Height height, const state::StateView& view) {
+    const bool behind = inside_->indexer->checkpoint().hash != block;
+    inside_->since_checkpoint = behind ? inside_->options.checkpoint_bytes : 0;
+    inside_->indexer->offer_state({.hash = block, .height = height}, view, false);
+}
+
+void Store::remember_change(const BlockHash& block, const state::Delta& delta) {
+    IndexItem item;
+    item.changes.emplace_back(block, delta);
+    inside_->indexer->push(std::move(item));
+}
+
+Result<void> Store::put_note(std::string_view table, std::string_view name, ByteView bytes) {
+    TRY(inside_->indexer->wait_for_room());
+    TRY(inside_->index->note(table, name));  // refuses what no table or name can be
+    inside_->indexer->put_note(std::string{table}, std::string{name}, {bytes.begin(), bytes.end()});
+    return {};
+}
+
+Result<Bytes> Store::note(std::string_view table, std::string_view name) const {
+    std::optional<Bytes> found = inside_->indexer->note(table, name);
+    if (!found) {
+        TRY(found, inside_->index->note(table, name));
+    }
+    if (!found || found->empty()) return Fail{not_found(fmt::format("there is no note \"{}\" in \"{}\"", name, table))};
+    return *std::move(found);
+}
+
+Result<std::vector<std::pair<std::string, Bytes>>> Store::notes(std::string_view table, std::size_t count_max) const {
+    TRY(inside_->indexer->settle(false));
+    return inside_->index->notes(table, count_max);
+}
+
+Result<void> Store::settle(bool checkpoint) {
+    TRY(inside_->log->sync());
+    return inside_->indexer->settle(checkpoint);
+}
+
+// ---- reading --------------------------------------------------------------------------------------------------------
+
+BlockInfo Store::tip() const {
+    const std::lock_guard lock{inside_->mutex};
+    return inside_->tip;
+}
+
+BlockInfo Store::final_block() const {
+    const std::lock_guard lock{inside_->mutex};
+    return inside_->final_block;
+}
+
+BlockInfo Store::base() const { return inside_->base; }
+
+VoteMemory Store::votes() const {
+    const std::lock_guard lock{inside_->mutex};
+    return {.complete = inside_->facts.votes_complete, .record = inside_->facts.vote};
+}
+
+Result<Checkpoint> Store::load_checkpoint(Parallel& parallel) const {
+    TRY(inside_->indexer->settle(false));  // what it stands after must be known
+    const BlockId id = inside_->indexer->checkpoint();
+    inside_->indexer->set_checkpoint_state(std::nullopt);  // until the root is known to be right
+    if (id.hash.is_zero()) return Fail{not_found("the index has no checkpoint")};
+    TRY(const BlockInfo block, info(id.hash));
+    TRY(auto view, inside_->index->state(parallel));
+    inside_->index->forget_pages();
+    if (view.root() != block.header.state_root)
+        return fail(ErrorKind::Corrupt, fmt::format("{} is damaged: its state is not the one that block {} names",
+                                                    inside_->index->path().native(), id.height));
+    inside_->indexer->set_checkpoint_state(view);
+    return Checkpoint{.block = block, .view = std::move(view)};
+}
+
+Result<BlockInfo> Store::info(const BlockHash& hash) const {
+    TRY(const auto row, inside_->row(hash));
+    if (!row) return Fail{not_found(fmt::format("there is no block {} here", hash))};
+    return info_of(hash, *row);
+}
+
+Result<BlockInfo> Store::info_at(Height height) const {
+    TRY(const auto hash, inside_->hash_at(height));
+    if (!hash) {
+        const BlockInfo newest = tip();
+        return Fail{
+            not_found(height > newest.height()
+                          ? fmt::format("there is no block {}: the chain's newest is {}", height, newest.height())
+                          : fmt::format("block {} is not here any more: it was pruned", height))};
+    }
+    return info(*hash);
+}
+
+bool Store::on_chain(const BlockInfo& block) const {
+    const auto hash = inside_->hash_at(block.height());
+    return hash && *hash && **hash == block.hash;
+}
+
+Result<std::vector<BlockInfo>> Store::all_at(Height height) const {
+    std::vector<BlockHash> hashes = inside_->indexer->all_at(height);
+    TRY(const auto indexed, inside_->index->all_at(height));
+    hashes.insert(hashes.end(), indexed.begin(), indexed.end());
+    std::sort(hashes.begin(), hashes.end());
+    hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+    std::vector<BlockInfo> blocks;
+    for (const BlockHash& hash : hashes) {
+        TRY(auto block, info(hash));
+        blocks.push_back(std::move(block));
+    }
+    return blocks;
+}
+
+Result<Bytes> Store::block_bytes(const BlockHash& hash) const {
+    TRY(const auto row, inside_->row(hash));
+    if (!row) return Fail{not_found(fmt::format("there is no block {} here", hash))};
+    if (row->position.segment == 0)
+        return Fail{
+            not_found(fmt::format("the body of block {} ({}) is not here: it was pruned, or the chain began with a "
+                                  "snapshot",
+                                  row->header.height, hash))};
+    TRY(auto record, inside_->log->read(row->position));
+    return std::move(record.second);
+}
+
+Result<Block> Store::block(const BlockHash& hash) const {
+    TRY(const Bytes bytes, block_bytes(hash));
+    auto block = ledger::decode_block(bytes);
+    // The record's checksum is right, so this is no damage of the disk: the row led to another block.
+    if (!block || hash_of(block->header) != hash)
+        return fail(ErrorKind::Corrupt,
+                    fmt::format("{} is damaged: it gives another place for block {} than where it is",
+                                inside_->index->path().native(), hash));
+    return *std::move(block);
+}
+
+Result<ledger::Seal> Store::seal(const BlockHash& hash) const {
+    TRY(const BlockInfo facts, info(hash));
+    if (facts.has_body) {
+        TRY(Block whole, block(hash));
+        return std::move(whole.seal);
+    }
+    TRY(const auto kept, inside_->index->seal(hash));
+    if (!kept) return Fail{not_found(fmt::format("the seal of block {} is not here any more", facts.height()))};
+    TRY(auto seal, detail::decode_seal(*kept));
+    return seal;
+}
+
+Result<state::Delta> Store::change(const BlockHash& hash) const {
+    if (auto recent = inside_->indexer->change(hash)) return *std::move(recent);
+    TRY(const auto bytes, inside_->index->undo(hash));
+    if (!bytes) return Fail{not_found(fmt::format("what block {} changed is not kept", hash))};
+    TRY(auto delta, state::decode_delta(*bytes, inside_->options.undo_bytes_max));
+    return delta;
+}
+
+Result<TxPlace> Store::find_tx(const ledger::TxId& id) const {
+    std::vector<TxRow> rows = inside_->indexer->transactions(id);
+    TRY(const auto indexed, inside_->index->transactions(id));
+    rows.insert(rows.end(), indexed.begin(), indexed.end());
+    for (const TxRow& row : rows) {
+        TRY(const auto hash, inside_->hash_at(row.height));
+        if (!hash) continue;
+        TRY(const BlockInfo facts, info(*hash));
+        if (!facts.has_body || row.index >= facts.tx_count) continue;
+        // Rows are of all branches: only the block itself says whether it has the transaction.
+        TRY(const Block whole, block(*hash));
+        if (row.index < whole.txs.size() && id_of(whole.txs[row.index]) == id)
+            return TxPlace{.block = facts, .index = row.index};
+    }
+    return Fail{not_found(fmt::format("there is no transaction {} on this chain", id))};
+}
+
+Result<Store::Usage> Store::usage() const {
+    Usage usage;
+    usage.log_bytes = inside_->log->bytes();
+    std::error_code fault;
+    usage.index_bytes = std::filesystem::file_size(inside_->index->path(), fault);
+    if (fault) usage.index_bytes = 0;
+    TRY(usage.free_bytes, inside_->folder.free_bytes());
+    usage.checkpoint = inside_->indexer->checkpoint().height;
+    usage.backlog_blocks = inside_->indexer->backlog_blocks();
+    return usage;
+}
+
+}  // namespace rhizome::store

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store whose process is killed, and one whose disk loses its power: what was promised is there again.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <map>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "runtime/descriptor.h"
+#include "store/chain.h"
+#include "store/chain_index.h"
+#include "support/any_seal.h"
+#include "support/chain_answers.h"
+#include "support/crash_disk.h"
+#include "support/stored_chain.h"
+#include "support/temp_folder.h"
+
+namespace rhizome::store {
+namespace {
+
+namespace fs = std::filesystem;
+using ledger::BlockHash;
+using ledger::Height;
+using test::ask_everything;
+using test::Choice;
+using test::CrashDisk;
+using test::CrashImage;
+using test::TempFolder;
+using test::TestChain;
+
+/// Many segments and many checkpoints within few blocks.
+constexpr Options kSmall{.segment_bytes = 8u << 10, .checkpoint_bytes = 6u << 10};
+
+struct Rules {
+    ledger::Rules rules;
+    test::AnySeal judge;
+    Inline parallel;
+    [[nodiscard]] ledger::BlockRules block_rules() const { return {.rules = rules, .judge = judge}; }
+    [[nodiscard]] Result<std::unique_ptr<Chain>> open(const fs::path& folder, const Options& options) {
+        return Chain::open(folder, block_rules(), parallel, options);
+    }
+};
+
+ledger::GenesisBlock genesis_of(const TestChain& chain) {
+    return {.block = chain.blocks().front(), .commit = chain.commits().front()};
+}
+
+Bytes vote_of(std::uint64_t number) {
+    Writer out;
+    out.u64(number);
+    return std::move(out).take();
+}
+
+// ---- a killed process ----------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t kBlocks = 200;
+
+const TestChain& long_chain() {
+    static const auto chain = [] {
+        auto made = std::make_unique<TestChain>();
+        test::grow_namespace(*made);
+        while (made->blocks().size() <= kBlocks) test::grow(*made, "main", 1 + made->blocks().size() % 3);
+        return made;
+    }();
+    return *chain;
+}
+
+/// What the child tells: `height` is about to be written, or is durable.
+struct Message {
+    std::uint64_t height = 0;
+    bool durable = false;
+};
+
+/// The child: opens and commits, one sync for each block with the vote for it, until it is killed.
+[[noreturn]] void commit_until_killed(const fs::path& folder, int out) {
+    const auto tell = [&](const Message& message) {
+        if (::write(out, &message, sizeof message) != sizeof message) ::_exit(2);
+    };
+    Rules rules;
+    auto opened = rules.open(folder, kSmall);
+    if (!opened) {
+        fmt::print(stderr, "the child cannot open: {}\n", opened.error().message);
+        ::_exit(3);
+    }
+    Chain& chain = **opened;
+    Store& store = chain.store();
+    for (std::uint64_t height = chain.tip().height.number() + 1; height <= kBlocks; ++height) {
+        tell({.height = height});
+        const bool done = store.record_vote(vote_of(height)) && chain.add(long_chain().blocks()[height]) &&
+                          (height < 10 || store.mark_final(store.info_at(Height{height - 9})->hash)) && store.sync();
+        if (!done || (height % 17 == 0 && !store.settle(true))) ::_exit(4);
+        tell({.height = height, .durable = true});
+    }
+    ::_exit(chain.close() ? 0 : 5);
+}
+
+struct ChildRun {
+    std::uint64_t begun = 0;
+    std::uint64_t promised = 0;
+    bool killed = false;
+};
+
+/// Starts the child and kills it some microseconds after it has told so many things.
+ChildRun run_and_kill(const fs::path& folder, std::uint64_t messages, std::int64_t microseconds) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    const runtime::Descriptor in{ends[0]};
+    runtime::Descriptor out{ends[1]};
+    const pid_t child = ::fork();
+    if (child == 0) commit_until_killed(folder, out.get());
+    out = {};
+    ChildRun run;
+    bool killed = false;
+    const auto kill_now = [&] {
+        const timespec wait{.tv_sec = 0, .tv_nsec = microseconds * 1000};
+        (void)::nanosleep(&wait, nullptr);  // not to wait for anything: to strike anywhere between two messages
+        ::kill(child, SIGKILL);
+        killed = true;
+    };
+    if (messages == 0) kill_now();
+    Message message;
+    for (std::uint64_t got = 1; ::read(in.get(), &message, sizeof message) == sizeof message; ++got) {
+        (message.durable ? run.promised : run.begun) = message.height;
+        if (got == messages) kill_now();
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) << status;
+    EXPECT_TRUE(killed || WIFEXITED(status));
+    run.killed = WIFSIGNALED(status);
+    return run;
+}
+
+TEST(StoreProcessKill, TheStoreGoesOnFromTheLastPromisedBlock) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        SCOPED_TRACE(fmt::format("seed {}", seed));
+        const TempFolder home{test::fast_place()};
+        const fs::path folder = home / "data";
+        Rules rules;
+        {
+            auto made = Chain::create(folder, genesis_of(long_chain()), rules.block_rules(), rules.parallel, kSmall);
+            ASSERT_TRUE(made) << made.error().message;
+        }
+        Random random{seed};
+        std::uint64_t promised = 0;
+        std::uint64_t kills = 0;
+        for (int runs = 0; promised < kBlocks && runs < 60; ++runs) {
+            const ChildRun run = run_and_kill(folder, random.below(50), random.between(0, 1500));
+            kills += run.killed ? 1 : 0;
+            promised = std::max(promised, run.promised);
+            const std::uint64_t begun = std::max(promised, run.begun);
+            ASSERT_LE(begun, promised + 1);
+
+            auto opened = rules.open(folder, kSmall);
+            ASSERT_TRUE(opened) << opened.error().message;
+            Chain& chain = **opened;
+            const std::uint64_t tip = chain.tip().height.number();
+            ASSERT_TRUE(tip == promised || tip == begun) << tip << " of " << promised << ".." << begun;
+            const auto answers = ask_everything(chain, std::span{long_chain().blocks()}.first(tip + 1),
+                                                std::span{long_chain().commits()}.first(tip + 1));
+            ASSERT_EQ(answers.wrong, "") << test::text(answers.refusals);
+            ASSERT_EQ(test::text(answers.refusals), "");
+            const Bytes vote = chain.store().votes().record;  // written before its block
+            ASSERT_TRUE(vote == vote_of(tip) || vote == vote_of(begun) || (tip == 0 && vote.empty()));
+            ASSERT_GE(chain.store().final_block().height().number() + 9, promised);
+            for (const Finding& finding : chain.store().findings())
+                ASSERT_NE(finding.what.find("write was interrupted"), std::string::npos) << finding.what;
+            promised = tip;  // reading it again made it durable
+            if (runs % 3 == 0) {
+                ASSERT_TRUE(chain.close());
+            }
+        }
+        EXPECT_EQ(promised, kBlocks);
+        EXPECT_GE(kills, 3U);
+    }
+}
+
+// ---- a power failure -----------------------------------------------------------------------------------------------
+
+/// What the log says after each of its records, and what was promised when: enough to tell which images are right.
+class History {
+public:
+    struct Said {
+        std::vector<ledger::Block> chain{};
+        std::vector<state::Commit> commits{};
+        Bytes vote{};
+        BlockHash final_block{};
+    };
+
+    explicit History(CrashDisk& disk) : disk_(disk) {}
+
+    /// The next record is about to be written, and says this.
+    void begin(Said said) {
+        disk_.mark("begun");
+        said_.push_back(std::move(said));
+    }
+    /// All so far is promised.
+    void promise() { disk_.mark(fmt::format("{}", said_.size())); }
+    [[nodiscard]] const Said& now() const { return said_.back(); }
+    [[nodiscard]] const Said& at(std::size_t records) const { return said_[records - 1]; }
+
+    /// How many records a crash at `point` must leave, and how many it can.
+    [[nodiscard]] std::pair<std::size_t, std::size_t> bounds(std::size_t point) const {
+        std::size_t least = 0;
+        std::size_t most = 0;
+        for (const test::Mark& mark : disk_.marks()) {
+            if (mark.label == "begun")
+                most += mark.point < point ? 1 : 0;
+            else if (mark.point <= point)
+                least = std::stoul(mark.label);
+        }
+        return {least, most};
+    }
+
+    /// How many records the store shows; nothing when it is none of the possible numbers.
+    [[nodiscard]] std::optional<std::size_t> shown(const Store& store, std::size_t least, std::size_t most) const {
+        for (std::size_t records = most; records >= std::max<std::size_t>(least, 1); --records) {
+            const Said& said = at(records);
+            if (store.tip().header == said.chain.back().header && store.votes().record == said.vote &&
+                store.final_block().hash == said.final_block)
+                return records;
+        }
+        return std::nullopt;
+    }
+
+private:
+    CrashDisk& disk_;
+    std::vector<Said> said_;
+};
+
+/// A store on a crash disk: everything it is told goes into the history as well.
+class PowerWorld {
+public:
+    PowerWorld() {
+        test::grow_namespace(main);
+        auto made = Chain::create(folder, genesis_of(main), rules.block_rules(), rules.parallel, kSmall);
+        ensure(made.has_value(), made ? "" : made.error().message);
+        take(*std::move(made));
+        history.begin({.chain = {main.blocks().front()},
+                       .commits = {main.commits().front()},
+                       .final_block = hash_of(main.blocks().front().header)});
+        history.promise();
+    }
+
+    void sync() {
+        ASSERT_TRUE(store->sync());
+        history.promise();
+    }
+    /// The next block of `chain`, which it has already.
+    void append(const TestChain& chain) {
+        const std::size_t height = history.now().chain.size();
+        History::Said said = history.now();
+        said.chain.push_back(chain.blocks()[height]);
+        said.commits.push_back(chain.commits()[height]);
+        history.begin(said);
+        const auto done = store->append(chain.blocks()[height], {}, chain.commits()[height]);
+        ASSERT_TRUE(done) << done.error().message;
+    }
+    void vote(std::uint64_t number) {
+        History::Said said = history.now();
+        said.vote = vote_of(number);
+        history.begin(said);
+        ASSERT_TRUE(store->record_vote(said.vote));
+    }
+    void mark_final(std::size_t height) {
+        History::Said said = history.now();
+        said.final_block = hash_of(said.chain[height].header);
+        history.begin(said);
+        ASSERT_TRUE(store->mark_final(said.final_block));
+    }
+    void keep(const ledger::Block& block) {
+        history.begin(history.now());
+        ASSERT_TRUE(store->keep(block));
+    }
+    /// `other` shares its first `fork` blocks with the present chain.
+    void move(const TestChain& other, std::size_t fork) {
+        std::vector<Store::Adopted> branch;
+        for (std::size_t height = fork; height < other.blocks().size(); ++height) {
+            keep(other.blocks()[height]);
+            branch.push_back({.hash = hash_of(other.blocks()[height].header), .delta = other.commits()[height].delta});
+        }
+        History::Said said = history.now();
+        said.chain = other.blocks();
+        said.commits = other.commits();
+        history.begin(said);
+        ASSERT_TRUE(store->move_tip(hash_of(other.tip()), branch, other.state().view()));
+    }
+    void reopen() {
+        auto opened = rules.open(folder, kSmall);
+        ASSERT_TRUE(opened) << opened.error().message;
+        ASSERT_TRUE((*opened)->store().findings().empty());
+        take(*std::move(opened));
+    }
+    /// As if the process died.
+    void kill() {
+        chain_.reset();
+        store = nullptr;
+    }
+
+    TempFolder home{test::fast_place()};
+    fs::path folder = home / "data";
+    CrashDisk disk{home.path()};
+    History history{disk};
+    TestChain main;
+    Rules rules;
+    Store* store = nullptr;
+
+private:
+    // Opening replays, which tells the store what blocks changed; afterwards this test talks to the store itself.
+    void take(std::unique_ptr<Chain> chain) {
+        chain_ = std::move(chain);
+        store = &chain_->store();
+    }
+    std::unique_ptr<Chain> chain_;
+};
+
+/// After a real crash the index is the same file as before: an image is a copy and would not be believed.
+void take_for_the_same_disk(const fs::path& folder) {
+    const auto found = examine_index(folder / "index");
+    if (found && found->trust == IndexTrust::Foreign) {
+        ASSERT_TRUE(mark_index_in_use(folder / "index"));
+    }
+}
+
+/// The store in an image holds what was promised, all of it right, and goes on.
+void check_image(PowerWorld& world, const CrashImage& image, const std::map<BlockHash, ledger::Block>& next,
+                 std::size_t bodies_from = 0) {
+    const auto [least, most] = world.history.bounds(image.point);
+    const fs::path folder = image.folder / "data";
+    if (least == 0 && !fs::exists(folder / "format")) return;  // not even made yet
+    take_for_the_same_disk(folder);
+    std::size_t records = 0;
+    for (int opening = 0; opening < 2; ++opening) {
+        auto opened = world.rules.open(folder, kSmall);
+        ASSERT_TRUE(opened) << opened.error().message;
+        Chain& chain = **opened;
+        for (const Finding& finding : chain.store().findings()) {
+            ASSERT_NE(finding.what.find("write was interrupted"), std::string::npos) << finding.what;
+        }
+        if (opening == 0) {
+            const auto shown = world.history.shown(chain.store(), least, std::max<std::size_t>(most, 1));
+            ASSERT_TRUE(shown) << "the tip is " << chain.tip().height.number() << ", of " << least << " to " << most;
+            records = *shown;
+        }
+        const History::Said& said = world.history.at(records);
+        std::vector<ledger::Block> blocks = said.chain;
+        const auto further = next.find(hash_of(blocks.back().header));
+        if (opening == 1 && further != next.end()) {
+            ASSERT_EQ(chain.tip(), further->second.header);
+            ASSERT_TRUE(chain.close());
+            return;
+        }
+        const auto answers = ask_everything(chain, blocks, said.commits, bodies_from);
+        ASSERT_EQ(answers.wrong, "") << test::text(answers.refusals);
+        ASSERT_EQ(test::text(answers.refusals), "");
+        if (further == next.end()) return;
+        const auto added = chain.add(further->second);
+        ASSERT_TRUE(added) << added.error().message;
+        ASSERT_TRUE(chain.store().sync());
+    }
+}
+
+std::map<BlockHash, ledger::Block> followers(std::initializer_list<const TestChain*> chains) {
+    std::map<BlockHash, ledger::Block> next;
+    for (const TestChain* chain : chains)
+        for (std::size_t i = 1; i < chain->blocks().size(); ++i)
+            next.emplace(chain->blocks()[i].header.previous, chain->blocks()[i]);
+    return next;
+}
+
+void sweep(PowerWorld& world, std::size_t images, std::uint64_t seed, const std::map<BlockHash, ledger::Block>& next,
+           test::Names names, std::size_t bodies_from = 0) {
+    // RHIZOME_THOROUGH=20 looks at twenty times as many.
+    if (const char* times = std::getenv("RHIZOME_THOROUGH")) images *= std::max(1UL, std::strtoul(times, nullptr, 10));
+    world.kill();
+    world.disk.stop();
+    for (const std::string& name : world.disk.unseen()) ASSERT_NE(name.find("lock.mdb"), std::string::npos) << name;
+    const std::size_t step = std::max<std::size_t>(1, world.disk.points() * 8 / images);
+    const test::Sweep wanted{
+        .first = seed % step, .step = step, .subsets = 2, .prefixes = 2, .names = names, .seed = seed};
+    SCOPED_TRACE(fmt::format("seed {}, {} points, every {}th", seed, world.disk.points(), step));
+    const std::size_t made = world.disk.each_image(wanted, [&](const CrashImage& image) {
+        if (::testing::Test::HasFatalFailure()) return;
+        SCOPED_TRACE(image.text);
+        check_image(world, image, next, bodies_from);
+    });
+    EXPECT_GT(made, std::min(images / 4, world.disk.points()));
+}
+
+TEST(StorePowerKill, ASyncedBlockSurvivesAndOnlyTheLastOneMayBeMissing) {
+    PowerWorld world;
+    for (int i = 0; i < 30; ++i) test::grow(world.main, "main", 2);
+    for (std::size_t i = 1; i < 30; ++i) {
+        ASSERT_NO_FATAL_FAILURE(world.append(world.main));
+        ASSERT_NO_FATAL_FAILURE(world.sync());
+    }
+    const std::size_t first = world.disk.marks()[1].point;
+    for (std::size_t point = first; point < world.disk.points(); ++point) {
+        const auto [least, most] = world.history.bounds(point);
+        ASSERT_LE(most, least + 1) << "one block is under way at a time";
+    }
+    sweep(world, 500, 11, followers({&world.main}), test::Names::Posix);
+}
+
+TEST(StorePowerKill, NothingPromisedIsLostWhateverIsWritten) {
+    for (const std::uint64_t seed : {21U, 22U}) {
+        PowerWorld world;
+        Random random{seed};
+        SCOPED_TRACE(fmt::format("seed {}", seed));
+        std::uint64_t vote = 0;
+        const auto grow = [&](TestChain& chain, std::string_view prefix, int blocks) {
+            for (int i = 0; i < blocks; ++i) {
+                test::grow(chain, prefix, 1 + random.below(3), 20 + random.below(200));
+                ASSERT_NO_FATAL_FAILURE(world.append(chain));
+                if (random.chance(1, 3)) {
+                    ASSERT_NO_FATAL_FAILURE(world.vote(++vote));
+                }
+                if (random.chance(1, 4) && world.history.now().chain.size() > 4) {
+                    ASSERT_NO_FATAL_FAILURE(world.mark_final(world.history.now().chain.size() - 4));
+                }
+                if (random.chance(1, 2)) {
+                    ASSERT_NO_FATAL_FAILURE(world.sync());
+                }
+                if (random.chance(1, 6)) {
+                    ASSERT_TRUE(world.store->settle(random.chance(1, 2)));
+                    world.history.promise();
+                }
+            }
+        };
+        ASSERT_NO_FATAL_FAILURE(world.append(world.main));
+        ASSERT_NO_FATAL_FAILURE(grow(world.main, "main", 8));
+        TestChain other = world.main.fork(world.main.blocks().size() - 2);
+        const std::size_t fork = other.blocks().size();
+        for (int i = 0; i < 3; ++i) test::grow(other, "other", 2);
+        ASSERT_NO_FATAL_FAILURE(world.move(other, fork));
+        ASSERT_NO_FATAL_FAILURE(grow(other, "other", 4));
+        ASSERT_NO_FATAL_FAILURE(world.sync());
+        ASSERT_TRUE(world.store->close());
+        world.kill();
+        ASSERT_NO_FATAL_FAILURE(world.reopen());
+        ASSERT_NO_FATAL_FAILURE(grow(other, "again", 6));
+        world.kill();
+        ASSERT_NO_FATAL_FAILURE(world.reopen());
+        ASSERT_NO_FATAL_FAILURE(grow(other, "more", 4));
+        test::grow(world.main, "end", 1);
+        test::grow(other, "end", 1);
+        const auto names = seed % 2 == 0 ? test::Names::Journal : test::Names::Posix;
+        sweep(world, 400, seed, followers({&world.main, &other}), names);
+    }
+}
+
+TEST(StorePowerKill, PruningLosesOnlyWhatItShould) {
+    PowerWorld world;
+    for (std::size_t i = 1; i <= 24; ++i) {
+        if (i > 1) test::grow(world.main, "main", 2);
+        ASSERT_NO_FATAL_FAILURE(world.append(world.main));
+    }
+    ASSERT_NO_FATAL_FAILURE(world.mark_final(20));
+    ASSERT_NO_FATAL_FAILURE(world.sync());
+    const std::size_t first = world.disk.points() - 1;
+    std::uint64_t pruned = 0;
+    for (const Prune what : {Prune::Bodies, Prune::Attestations})
+        for (int slice = 0; slice < 20; ++slice) {
+            const auto step = world.store->prune(what, Height{18});
+            ASSERT_TRUE(step) << step.error().message;
+            pruned += step->blocks;
+            if (!step->more) break;
+        }
+    EXPECT_GT(pruned, 10U);
+    EXPECT_GT(world.disk.points(), first);
+    sweep(world, 300, 31, {}, test::Names::Posix, 18);
+}
+
+TEST(StorePowerKill, ARecordTornAtAnyByteIsThereOrIsNot) {
+    PowerWorld world;
+    test::grow(world.main, "main", 1);
+    ASSERT_NO_FATAL_FAILURE(world.append(world.main));
+    ASSERT_NO_FATAL_FAILURE(world.sync());
+    ASSERT_TRUE(world.store->settle(true));
+    const std::size_t before = world.disk.points() - 1;
+    ASSERT_NO_FATAL_FAILURE(world.append(world.main));
+    std::size_t point = before + 1;
+    while (world.disk.operation(point).find("write data/log/0000000001.log") == std::string::npos) ++point;
+    world.kill();
+    world.disk.stop();
+
+    const ledger::Block& last = world.main.blocks()[2];
+    const std::uint64_t size = record_bytes(ledger::encode(last).size());
+    const std::uint64_t padding = size - kRecordHeadBytes - ledger::encode(last).size();
+    const TempFolder images{test::fast_place()};
+    std::size_t there = 0;
+    for (std::uint64_t bytes = 0; bytes <= size; ++bytes) {
+        SCOPED_TRACE(fmt::format("{} of {} bytes", bytes, size));
+        world.disk.image(point, Choice::torn_last(bytes), images / "image");
+        take_for_the_same_disk(images / "image" / "data");
+        auto opened = world.rules.open(images / "image" / "data", kSmall);
+        ASSERT_TRUE(opened) << opened.error().message;
+        const Store& store = (*opened)->store();
+        const bool whole = store.tip().header == last.header;
+        there += whole ? 1 : 0;
+        ASSERT_TRUE(whole || store.tip().header == world.main.blocks()[1].header);
+        ASSERT_EQ((*opened)->state().view().root(), store.tip().header.state_root);
+        // A block ends in bytes of its seal that may be zeros themselves, so a little less than all can be enough.
+        if (bytes < size - padding - 16) {
+            ASSERT_FALSE(whole);
+        }
+        ASSERT_EQ(store.findings().size(), whole || bytes == 0 ? 0U : 1U);
+        if (whole) continue;
+        ASSERT_TRUE((*opened)->add(last));
+        ASSERT_TRUE((*opened)->close());
+    }
+    EXPECT_GE(there, 1U);
+    EXPECT_LE(there, padding + 17);
+}
+
+}  // namespace
+}  // namespace rhizome::store
