@@ -36,7 +36,7 @@ OfflineChain::~OfflineChain() {
 }
 
 Result<void> OfflineChain::close() {
-    const auto closed = chain->close();
+    auto closed = chain->close();
     chain.reset();
     return closed;
 }
