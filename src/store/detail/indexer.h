@@ -100,7 +100,7 @@ private:
 
     ChainIndex& index_;
     SegmentLog& log_;
-    const IndexerSettings settings_;
+    IndexerSettings settings_;
 
     mutable std::mutex mutex_;
     std::condition_variable work_came_;

@@ -31,7 +31,7 @@ Result<Result<RecordView, RecordFault>> LogReader::next() {
     TRY(bytes, window(offset_, record_bytes(head->length)));
     auto record = decode_record(bytes, salt_);
     if (record) offset_ += record_bytes(record->head.length);
-    return Inner{std::move(record)};
+    return Inner{record};
 }
 
 Result<std::optional<LogReader::Found>> LogReader::find_later() {

@@ -19,7 +19,7 @@ struct Store::Inside {
     Inside(DataFolder folder_in, const Options& options_in) : folder(std::move(folder_in)), options(options_in) {}
 
     DataFolder folder;
-    const Options options;
+    Options options;
     std::vector<Finding> findings{};
     mutable std::mutex mutex{};  ///< tip, final block, votes: written by one thread, read by any
     Facts facts{};
