@@ -155,7 +155,7 @@ Result<void> seal_index(const std::filesystem::path& folder) {
 
 Result<void> discard_index(const std::filesystem::path& folder) {
     for (const auto& path : {data_of(folder), folder / "lock.mdb", seal_of(folder)}) {
-        const auto removed = runtime::remove_file(path);
+        auto removed = runtime::remove_file(path);
         if (!removed && removed.error().kind != ErrorKind::NotFound) return removed;
     }
     return {};
