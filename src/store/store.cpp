@@ -404,8 +404,8 @@ Result<std::vector<BlockInfo>> Store::all_at(Height height) const {
     hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
     std::vector<BlockInfo> blocks;
     for (const BlockHash& hash : hashes) {
-        TRY(auto block, info(hash));
-        blocks.push_back(std::move(block));
+        TRY(const BlockInfo block, info(hash));
+        blocks.push_back(block);
     }
     return blocks;
 }
