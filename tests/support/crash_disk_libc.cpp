@@ -24,6 +24,7 @@
 using rhizome::Bytes;
 using rhizome::test::crash::Recorder;
 
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming): the names are the C library's own.
 extern "C" {
 // What headers call instead of open when they are compiled with checks (_FORTIFY_SOURCE).
 int __open_2(const char* path, int flags);
@@ -375,3 +376,4 @@ int fstatvfs64(int fd, struct statvfs64* space) noexcept {
 }
 
 }  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)

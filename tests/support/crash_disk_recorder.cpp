@@ -40,12 +40,12 @@ Recorder::Recorder(const fs::path& folder, CrashDisk::Options options)
 
 void Recorder::start() {
     Recorder* none = nullptr;
-    ensure(active_.compare_exchange_strong(none, this), "there is one CrashDisk at a time in a process");
+    ensure(active_recorder.compare_exchange_strong(none, this), "there is one CrashDisk at a time in a process");
 }
 
 void Recorder::stop() {
     Recorder* self = this;
-    active_.compare_exchange_strong(self, nullptr);
+    active_recorder.compare_exchange_strong(self, nullptr);
 }
 
 bool Recorder::in_own_process() const { return ::getpid() == process_; }

@@ -29,8 +29,8 @@ public:
     /// The one that records, or none: also inside a call of the recorder itself, and in a forked child. The cost of a
     /// call that is not recorded is one load.
     static Recorder* active() {
-        Recorder* found = active_.load(std::memory_order_acquire);
-        return found == nullptr || inside_ || !found->in_own_process() ? nullptr : found;
+        Recorder* found = active_recorder.load(std::memory_order_acquire);
+        return found == nullptr || inside_recorder || !found->in_own_process() ? nullptr : found;
     }
     void start();
     void stop();
@@ -38,10 +38,10 @@ public:
     /// While one lives, this thread's file calls go through untouched (or, with false, are recorded again).
     class Inside {
     public:
-        explicit Inside(bool inside = true) : before_(std::exchange(inside_, inside)) {}
+        explicit Inside(bool inside = true) : before_(std::exchange(inside_recorder, inside)) {}
         Inside(const Inside&) = delete;
         Inside& operator=(const Inside&) = delete;
-        ~Inside() { inside_ = before_; }
+        ~Inside() { inside_recorder = before_; }
 
     private:
         bool before_;
@@ -127,12 +127,12 @@ private:
     void free_blocks(Object& object, std::uint64_t begin, std::uint64_t end);
 
     // Set before anything runs: libraries write before main.
-    static inline constinit std::atomic<Recorder*> active_{nullptr};
-    static inline constinit thread_local bool inside_ = false;
+    static inline constinit std::atomic<Recorder*> active_recorder{nullptr};
+    static inline constinit thread_local bool inside_recorder = false;
 
-    const std::filesystem::path folder_;
-    const CrashDisk::Options options_;
-    const pid_t process_;
+    std::filesystem::path folder_;
+    CrashDisk::Options options_;
+    pid_t process_;
     mutable std::mutex mutex_;  ///< guards all below
     std::vector<Object> objects_;
     std::map<Key, Node> by_key_;
