@@ -101,36 +101,10 @@ Result<Store::Pruned> Store::Inside::prune_bodies(Height height) {
     return pruned;
 }
 
-Result<Store::Pruned> Store::Inside::prune_attestations(Height height) {
-    TRY(const Height from, progress_of(*index, "attestations", facts.base.height));
-    const Height to{std::min(height.number(), from.number() + kHeightsAtOnce)};
-    Pruned pruned;
-    TRY(auto update, index->update());
-    Height next = from;
-    for (; next < to; ++next) {
-        TRY(const auto hash, hash_at(next));
-        if (!hash) continue;
-        TRY(const auto kept, index->seal(*hash));
-        if (!kept) {
-            TRY(const auto known, row(*hash));
-            if (known && known->position.segment != 0) break;  // its body goes first
-            continue;
-        }
-        TRY(auto seal, detail::decode_seal(*kept));
-        if (seal.attestations.empty()) continue;
-        pruned.bytes += seal.attestations.size();
-        seal.attestations.clear();
-        TRY(update.put_seal(*hash, detail::encode(seal)));
-        ++pruned.blocks;
-    }
-    TRY(put_progress(update, "attestations", next));
-    TRY(update.commit());
-    pruned.more = next == to && to < height;
-    return pruned;
-}
-
-Result<Store::Pruned> Store::Inside::prune_headers(Height height) {
-    TRY(const Height from, progress_of(*index, "headers", facts.base.height));
+/// Lets go of something of the chain's blocks below `height`, some thousands of them, beginning where the last slice
+/// ended. Stops at a block whose body is still here: that goes first.
+Result<Store::Pruned> Store::Inside::prune_rows(std::string_view what, Height height, const RowPruner& each) {
+    TRY(const Height from, progress_of(*index, what, facts.base.height));
     const Height to{std::min(height.number(), from.number() + kHeightsAtOnce)};
     Pruned pruned;
     TRY(auto update, index->update());
@@ -139,18 +113,40 @@ Result<Store::Pruned> Store::Inside::prune_headers(Height height) {
         TRY(const auto hash, hash_at(next));
         if (!hash) continue;
         TRY(const auto known, row(*hash));
-        if (known && known->position.segment != 0) break;  // its body goes first
-        if (*hash == facts.base.hash) continue;            // where everything begins is always known
-        TRY(update.erase_block(next, *hash));
-        TRY(update.erase_on_chain(next));
-        TRY(update.erase_seal(*hash));
-        pruned.bytes += ledger::kHeaderBytes;
-        ++pruned.blocks;
+        if (known && known->position.segment != 0) break;
+        TRY(each(update, {.hash = *hash, .height = next}, pruned));
     }
-    TRY(put_progress(update, "headers", next));
+    TRY(put_progress(update, what, next));
     TRY(update.commit());
     pruned.more = next == to && to < height;
     return pruned;
+}
+
+Result<Store::Pruned> Store::Inside::prune_attestations(Height height) {
+    const auto each = [&](ChainIndex::Update& update, const BlockId& block, Pruned& pruned) -> Result<void> {
+        TRY(const auto kept, index->seal(block.hash));
+        if (!kept) return {};
+        TRY(auto seal, detail::decode_seal(*kept));
+        if (seal.attestations.empty()) return {};
+        pruned.bytes += seal.attestations.size();
+        ++pruned.blocks;
+        seal.attestations.clear();
+        return update.put_seal(block.hash, detail::encode(seal));
+    };
+    return prune_rows("attestations", height, each);
+}
+
+Result<Store::Pruned> Store::Inside::prune_headers(Height height) {
+    const auto each = [&](ChainIndex::Update& update, const BlockId& block, Pruned& pruned) -> Result<void> {
+        if (block.hash == facts.base.hash) return {};  // where everything begins is always known
+        TRY(update.erase_block(block.height, block.hash));
+        TRY(update.erase_on_chain(block.height));
+        TRY(update.erase_seal(block.hash));
+        pruned.bytes += ledger::kHeaderBytes;
+        ++pruned.blocks;
+        return {};
+    };
+    return prune_rows("headers", height, each);
 }
 
 Result<void> Store::check_log() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,8 @@ struct Store::Inside {
 
     // ---- pruning, a slice at a time --------------------------------------------------------------------------------
     Result<Pruned> prune_bodies(ledger::Height height);
+    using RowPruner = std::function<Result<void>(ChainIndex::Update&, const BlockId&, Pruned&)>;
+    Result<Pruned> prune_rows(std::string_view what, ledger::Height height, const RowPruner& each);
     Result<Pruned> prune_attestations(ledger::Height height);
     Result<Pruned> prune_headers(ledger::Height height);
 
