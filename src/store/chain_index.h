@@ -133,6 +133,7 @@ struct IndexFinding {
     IndexTrust trust = IndexTrust::New;
     std::uint64_t offset = 0;  ///< of the first damage
     std::string what{};
+    bool another_file = false;  ///< than the one that was sealed or in use: this one is a copy, whole or not
 };
 Result<IndexFinding> examine_index(const std::filesystem::path& folder);
 /// The file is about to be used by us.

@@ -14,6 +14,7 @@
 #include "store/detail/indexer.h"
 #include "store/detail/log_reader.h"
 #include "store/detail/store_inside.h"
+#include "store/place.h"
 
 namespace rhizome::store {
 
@@ -30,7 +31,7 @@ namespace {
 class Unfinished {
 public:
     explicit Unfinished(const DataFolder& folder)
-        : format_(folder.format()), log_(folder.log()), index_(folder.index()) {}
+        : format_(folder.format()), log_(folder.log()), index_(folder.index()), place_(place_of(folder.path())) {}
     ~Unfinished() {
         if (finished_) return;
         // The last step may have been done though it failed. Without this name there is no chain, so it goes first.
@@ -39,6 +40,7 @@ public:
         if (ignored) return;
         std::filesystem::remove_all(log_, ignored);
         std::filesystem::remove_all(index_, ignored);
+        std::filesystem::remove(place_, ignored);
     }
     void finish() { finished_ = true; }
 
@@ -46,6 +48,7 @@ private:
     std::filesystem::path format_;
     std::filesystem::path log_;
     std::filesystem::path index_;
+    std::filesystem::path place_;
     bool finished_ = false;
 };
 
@@ -105,6 +108,7 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
         TRY(update.put_head(head));
         TRY(update.commit());
     }
+    TRY(mark_place(inside->folder.path()));
     TRY(inside->folder.finish(chain));
     unfinished.finish();
     inside->start_indexer(head);
@@ -153,9 +157,18 @@ Result<bool> log_is_whole(const std::filesystem::path& folder) {
     return facts->base.height == Height{0};
 }
 
+/// Whether the directory is where it was, going also by its index.
+Result<PlaceFinding> find_place(const DataFolder& folder, const IndexFinding& index) {
+    TRY(PlaceFinding place, examine_place(folder.path()));
+    if (place.trust != PlaceTrust::Same || !index.another_file) return place;
+    // Opening the index makes it ours, so what it shows must be kept elsewhere until the vote record says it.
+    TRY(runtime::remove_file(place_of(folder.path())));
+    return PlaceFinding{.trust = PlaceTrust::Elsewhere, .what = "its index is a copy of the one that was last used"};
+}
+
 /// Opens the index if it can be believed, else begins a new one.
-Result<void> open_index(const DataFolder& folder, std::unique_ptr<ChainIndex>& index, std::vector<Finding>& findings) {
-    TRY(IndexFinding finding, examine_index(folder.index()));
+Result<void> open_index(const DataFolder& folder, const IndexFinding& finding, std::unique_ptr<ChainIndex>& index,
+                        std::vector<Finding>& findings) {
     const std::filesystem::path file = folder.index() / "data.mdb";
     std::string why;
     if (finding.trust == IndexTrust::Sealed || finding.trust == IndexTrust::Ours) {
@@ -194,7 +207,9 @@ Result<void> open_index(const DataFolder& folder, std::unique_ptr<ChainIndex>& i
 Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, const Options& options) {
     TRY(auto data, DataFolder::open(folder));
     auto inside = std::make_unique<Inside>(std::move(data), options);
-    TRY(open_index(inside->folder, inside->index, inside->findings));
+    TRY(const IndexFinding found, examine_index(inside->folder.index()));
+    TRY(const PlaceFinding place, find_place(inside->folder, found));
+    TRY(open_index(inside->folder, found, inside->index, inside->findings));
     TRY(auto head, inside->index->head());
 
     std::vector<IndexItem> behind;
@@ -224,7 +239,24 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, 
     TRY(store->inside_->tip, store->info(store->inside_->facts.tip.hash));
     TRY(store->inside_->final_block, store->info(store->inside_->facts.final_block.hash));
     TRY(store->inside_->base, store->info(store->inside_->facts.base.hash));
+    TRY(store->inside_->arrive(place));
     return store;
+}
+
+/// From here on this directory is the one that signs, if its vote record allows it.
+Result<void> Store::Inside::arrive(const PlaceFinding& place) {
+    if (place.trust != PlaceTrust::Same && facts.votes_complete) {
+        Facts after = facts;
+        after.votes_complete = false;
+        TRY(write(RecordKind::VotesLost, {}, std::move(after), {}));
+        TRY(log->sync());  // before the place is ours: the next opening will not know
+        findings.push_back(
+            {.what = fmt::format("the data directory {} is not where it was: {}. What the node has signed since is not "
+                                 "known here, so it signs nothing until the chain shows that it is safe",
+                                 folder.path().native(), place.what),
+             .file = place_of(folder.path())});
+    }
+    return mark_place(folder.path());
 }
 
 Result<void> Store::close() {
@@ -234,6 +266,7 @@ Result<void> Store::close() {
     const std::filesystem::path index = inside_->folder.index();
     inside_->index.reset();
     TRY(seal_index(index));
+    TRY(mark_place(inside_->folder.path()));
     inside_.reset();
     return {};
 }
@@ -277,13 +310,14 @@ Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> br
 }
 
 Result<Ticket> Store::record_vote(ByteView record) {
-    if (record.size() > kVoteBytesMax)
-        return fail(ErrorKind::Exhausted, fmt::format("a vote record of {} bytes is too large", record.size()));
-    Facts facts = inside_->facts;
-    facts.vote = {record.begin(), record.end()};
-    facts.votes_complete = true;
-    return inside_->write(RecordKind::Vote, record, std::move(facts), {});
+    if (!inside_->facts.votes_complete)
+        return fail(ErrorKind::Denied,
+                    fmt::format("nothing is signed from {} yet: what was signed before may not be known there",
+                                inside_->folder.path().native()));
+    return inside_->write_vote(RecordKind::Vote, record);
 }
+
+Result<Ticket> Store::complete_votes(ByteView record) { return inside_->write_vote(RecordKind::VotesKnown, record); }
 
 Result<Ticket> Store::mark_final(const BlockHash& hash) {
     TRY(const BlockInfo block, info(hash));

@@ -12,6 +12,7 @@
 #include "store/chain_index.h"
 #include "support/chain_answers.h"
 #include "support/crash_disk.h"
+#include "support/same_disk.h"
 #include "support/stored_chain.h"
 #include "support/temp_folder.h"
 
@@ -62,9 +63,7 @@ struct FaultWorld {
 
     /// Opens what is in a folder and compares it with the chain in memory.
     void check(const fs::path& folder) {
-        if (const auto index = examine_index(folder / "index"); index && index->trust == IndexTrust::Foreign) {
-            ASSERT_TRUE(mark_index_in_use(folder / "index"));  // an image stands for the same disk
-        }
+        if (folder != home / "data") test::take_for_the_same_disk(folder);
         auto opened = Chain::open(folder, world.rules(), world.parallel(), kSmall);
         ASSERT_TRUE(opened) << opened.error().message;
         const std::uint64_t tip = (*opened)->tip().height.number();
@@ -74,6 +73,7 @@ struct FaultWorld {
                                                   std::span{world.memory().commits()}.first(tip + 1));
         ASSERT_EQ(answers.wrong, "") << test::text(answers.refusals);
         ASSERT_EQ(test::text(answers.refusals), "");
+        ASSERT_TRUE((*opened)->store().votes().complete);
         if (tip == promised) {
             ASSERT_GE((*opened)->store().votes().record, promised_vote);
         }

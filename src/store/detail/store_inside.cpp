@@ -62,6 +62,15 @@ Result<Ticket> Store::Inside::write(RecordKind kind, ByteView payload, Facts fac
     return appended.sequence;
 }
 
+Result<Ticket> Store::Inside::write_vote(RecordKind kind, ByteView record) {
+    if (record.size() > kVoteBytesMax)
+        return fail(ErrorKind::Exhausted, fmt::format("a vote record of {} bytes is too large", record.size()));
+    Facts after = facts;
+    after.vote = {record.begin(), record.end()};
+    if (kind == RecordKind::VotesKnown) after.votes_complete = true;
+    return write(kind, record, std::move(after), {});
+}
+
 Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
                                         const std::optional<state::Delta>& change) {
     const BlockId id{.hash = hash_of(block.header), .height = block.header.height};
@@ -189,7 +198,12 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
             TRY(facts.final_block, block_id());
             break;
         }
-        case RecordKind::Vote:
+        case RecordKind::Vote: facts.vote = {record.payload.begin(), record.payload.end()}; break;
+        case RecordKind::VotesLost:
+            if (!record.payload.empty()) return fail(ErrorKind::Corrupt, "lost votes have no content");
+            facts.votes_complete = false;
+            break;
+        case RecordKind::VotesKnown:
             facts.vote = {record.payload.begin(), record.payload.end()};
             facts.votes_complete = true;
             break;

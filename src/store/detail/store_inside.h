@@ -10,6 +10,7 @@
 
 #include "store/chain_index.h"
 #include "store/detail/indexer.h"
+#include "store/place.h"
 #include "store/segment_log.h"
 #include "store/store.h"
 
@@ -39,6 +40,8 @@ struct Store::Inside {
 
     // ---- writing ---------------------------------------------------------------------------------------------------
     Result<Ticket> write(RecordKind kind, ByteView payload, Facts facts_after, detail::IndexItem item);
+    Result<Ticket> write_vote(RecordKind kind, ByteView record);
+    Result<void> arrive(const PlaceFinding& place);
     Result<Ticket> add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
                              const std::optional<state::Delta>& change);
     void set_tip(const BlockInfo& block);
