@@ -17,8 +17,8 @@
 /// mounting its disk elsewhere on the same machine, changes nothing.
 ///
 /// Not noticed: a file system that was set back as a whole on its own machine (a snapshot of a volume or of a virtual
-/// machine), a virtual machine that was cloned with its machine id, and files of the running node that were written back
-/// into the same files after a crash. Nothing inside the machine can tell.
+/// machine), a virtual machine that was cloned with its machine id, and files of the running node that were written
+/// back into the same files after a crash. Nothing inside the machine can tell.
 namespace rhizome::store {
 
 enum class PlaceTrust : std::uint8_t {

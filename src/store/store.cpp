@@ -91,6 +91,7 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
         for (const ledger::Tx& tx : base.txs) ids.push_back(id_of(tx));
     }
     inside->tip = inside->base = inside->final_block = info_of(id.hash, row);
+    inside->tx_total = row.tx_count;
     TRY(inside->index, ChainIndex::open(inside->folder.index()));
     TRY(mark_index_in_use(inside->folder.index()));
     const IndexHead head{.log = inside->log->end(),
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
         TRY(auto update, inside->index->update());
         TRY(update.put_block(id.hash, row));
         TRY(update.put_transactions(id.height, ids));
-        TRY(update.put_on_chain(id.height, id.hash));
+        TRY(update.put_on_chain(id.height, {.hash = id.hash, .tx_total = row.tx_count}));
         if (!has_body) TRY(update.put_seal(id.hash, detail::encode(base.seal)));
         TRY(update.fill_state(view));
         TRY(update.put_head(head));
@@ -214,7 +215,14 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, 
 
     std::vector<IndexItem> behind;
     bool first = !head.has_value();
-    if (head) inside->facts = head->facts;
+    if (head) {
+        inside->facts = head->facts;
+        TRY(const auto tip, inside->index->on_chain(head->facts.tip.height));
+        if (!tip)
+            return fail(ErrorKind::Corrupt,
+                        fmt::format("{} is damaged: it does not have the chain's tip", inside->index->path().native()));
+        inside->tx_total = tip->tx_total;
+    }
     const auto each = [&](const LogRecord& record) -> Result<void> {
         TRY(auto item, inside->read_record(record, std::exchange(first, false), behind));
         behind.push_back(std::move(item));
@@ -297,14 +305,14 @@ Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> br
     TRY(const BlockInfo target, info(tip));
     ensure(view.root() == target.header.state_root, "the state the chain moves to is the one its tip names");
     TRY(inside_->check_room());
-    TRY(IndexItem item, inside_->move_item({.hash = tip, .height = target.height()}, {}));
-    for (const Adopted& block : branch) item.changes.emplace_back(block.hash, block.delta);
+    TRY(Inside::Move move, inside_->plan_move({.hash = tip, .height = target.height()}, {}));
+    for (const Adopted& block : branch) move.item.changes.emplace_back(block.hash, block.delta);
     Facts facts = inside_->facts;
     facts.tip = {.hash = tip, .height = target.height()};
     Writer out;
     out.id(tip).u64(target.height().number());
-    TRY(const Ticket ticket, inside_->write(RecordKind::Tip, out.view(), std::move(facts), std::move(item)));
-    inside_->set_tip(target);
+    TRY(const Ticket ticket, inside_->write(RecordKind::Tip, out.view(), std::move(facts), std::move(move.item)));
+    inside_->set_tip(target, move.tx_total);
     inside_->offer(view, 0);
     return ticket;
 }

@@ -204,6 +204,15 @@ public:
     [[nodiscard]] Result<state::Delta> change(const ledger::BlockHash& hash) const override;
     [[nodiscard]] Result<TxPlace> find_tx(const ledger::TxId& id) const;
 
+    /// How much of the chain is here; found out without reading it.
+    struct Extent {
+        ledger::Height headers_from{};   ///< the oldest block that is here at least with its header
+        ledger::Height bodies_from{};    ///< from here on whole; the tip when nothing is
+        std::uint64_t blocks = 0;        ///< with their headers at least
+        std::uint64_t transactions = 0;  ///< in those blocks
+    };
+    [[nodiscard]] Result<Extent> extent() const;
+
     struct Usage {
         std::uint64_t log_bytes = 0;
         std::uint64_t index_bytes = 0;
