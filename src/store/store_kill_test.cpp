@@ -17,6 +17,7 @@
 #include "runtime/descriptor.h"
 #include "runtime/files.h"
 #include "store/chain.h"
+#include "store/chain_index.h"
 #include "store/place.h"
 #include "support/any_seal.h"
 #include "support/chain_answers.h"
@@ -415,6 +416,19 @@ void sweep(PowerWorld& world, std::size_t images, std::uint64_t seed, const std:
     EXPECT_GT(made, std::min(images / 4, world.disk.points()));
 }
 
+/// Every point of a few, where `sweep` might pass by.
+void look_between(PowerWorld& world, std::size_t first, std::size_t last,
+                  const std::map<BlockHash, ledger::Block>& next) {
+    const TempFolder images{test::fast_place()};
+    for (std::size_t point = first; point <= last; ++point)
+        for (const Choice& choice : {Choice::none(), Choice::all(), Choice::subset(point), Choice::prefix(1)}) {
+            const CrashImage image{.point = point, .choice = choice, .folder = images / "image", .text = {}};
+            world.disk.image(point, choice, image.folder);
+            SCOPED_TRACE(fmt::format("point {}, {}, after {}", point, test::text(choice), world.disk.operation(point)));
+            ASSERT_NO_FATAL_FAILURE(check_image(world, image, next));
+        }
+}
+
 TEST(StorePowerKill, ASyncedBlockSurvivesAndOnlyTheLastOneMayBeMissing) {
     PowerWorld world;
     for (int i = 0; i < 30; ++i) test::grow(world.main, "main", 2);
@@ -488,22 +502,30 @@ TEST(StorePowerKill, LostVotesStayLostUntilTheyAreCompleteAgain) {
         }
         ASSERT_NO_FATAL_FAILURE(world.sync());
     };
+    std::vector<std::pair<std::size_t, std::size_t>> changes;
+    const auto now = [&] { return world.disk.points() - 1; };
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 2; ++i) ASSERT_NO_FATAL_FAILURE(step());
+        changes.emplace_back(now(), 0);
         if (round == 1) {
             ASSERT_TRUE(world.store->close());
         }
         ASSERT_NO_FATAL_FAILURE(world.copy());
         ASSERT_NO_FATAL_FAILURE(world.reopen(1));
         ASSERT_NO_FATAL_FAILURE(step());
+        changes.back().second = now();
         world.kill();
         ASSERT_NO_FATAL_FAILURE(world.reopen());
         ASSERT_FALSE(world.store->votes().complete);
         ASSERT_NO_FATAL_FAILURE(step());
+        changes.emplace_back(now(), 0);
         ASSERT_NO_FATAL_FAILURE(world.complete_votes(++vote));
         ASSERT_NO_FATAL_FAILURE(step());
+        changes.back().second = now();
     }
-    sweep(world, 600, 41, followers({&world.main}), test::Names::Posix);
+    const auto next = followers({&world.main});
+    sweep(world, 300, 41, next, test::Names::Posix);
+    for (const auto& [first, last] : changes) ASSERT_NO_FATAL_FAILURE(look_between(world, first, last, next));
 }
 
 TEST(StorePowerKill, PruningLosesOnlyWhatItShould) {
@@ -526,6 +548,24 @@ TEST(StorePowerKill, PruningLosesOnlyWhatItShould) {
     EXPECT_GT(pruned, 10U);
     EXPECT_GT(world.disk.points(), first);
     sweep(world, 300, 31, {}, test::Names::Posix, 18);
+}
+
+TEST(StorePowerKill, ANewIndexKeepsWhatItCommitted) {
+    const TempFolder home{test::fast_place()};
+    const fs::path folder = home / "index";
+    fs::create_directory(folder);
+    CrashDisk disk{folder};
+    const IndexHead head{.durable = 7};
+    {
+        const auto index = ChainIndex::open(folder).value();
+        auto update = index->update().value();
+        ASSERT_TRUE(update.put_head(head));
+        ASSERT_TRUE(update.commit());
+    }
+    disk.stop();
+    disk.image(disk.points() - 1, Choice::none(), home / "image");
+    const auto index = ChainIndex::open(home / "image").value();
+    EXPECT_EQ(index->head().value(), head);
 }
 
 TEST(StorePowerKill, ARecordTornAtAnyByteIsThereOrIsNot) {
