@@ -5,10 +5,13 @@
 
 #include "ledger/codec.h"
 #include "ledger/limits.h"
+#include "support/bad_forms.h"
 #include "support/sample_state.h"
 
 namespace rhizome::ledger {
 namespace {
+
+using test::with;
 
 Block sample() {
     test::TestChain chain;
@@ -21,12 +24,6 @@ Block sample() {
 }
 
 std::string text_of(const Block& block) { return json::print(to_json(block)); }
-
-std::string with(std::string text, std::string_view what, std::string_view instead) {
-    const auto at = text.find(what);
-    EXPECT_NE(at, std::string::npos) << what << " in " << text;
-    return text.replace(at, what.size(), instead);
-}
 
 TEST(BlockJson, HasTheFormOfTheSpecification) {
     const Block block = sample();
@@ -54,10 +51,7 @@ TEST(BlockJson, ReadsWhatItPrints) {
 
 TEST(BlockJson, FaultsNameTheMember) {
     const std::string good = text_of(sample());
-    const struct {
-        std::string text;
-        std::string_view error;
-    } rows[] = {
+    const test::BadForm forms[] = {
         {"", "line 1, column 1"},
         {"[]", "the text: is no JSON object"},
         {good + "x", "line 1, column"},
@@ -82,11 +76,7 @@ TEST(BlockJson, FaultsNameTheMember) {
         {with(good, "\"locktime\":0", "\"locktime\":-1"), "transactions[0]: locktime: is not a whole number"},
         {with(good, "\"bits\":0", "\"bits\":0,\"type\":\"block\""), "there is no member \"type\" here"},
     };
-    for (const auto& row : rows) {
-        const auto read = block_from_json(row.text);
-        ASSERT_FALSE(read) << row.text;
-        EXPECT_TRUE(read.error().message.starts_with(row.error)) << read.error().message << "\n" << row.error;
-    }
+    test::expect_refused(forms, [](const std::string& text) { return block_from_json(text); });
 }
 
 TEST(BlockJson, LimitsAreThoseOfTheBytes) {

@@ -244,7 +244,9 @@ struct Restoring {
             case RecordKind::Carry:
             case RecordKind::Tip:
             case RecordKind::Final:
-            case RecordKind::Vote: break;
+            case RecordKind::Vote:
+            case RecordKind::VotesLost:
+            case RecordKind::VotesKnown: break;
         }
         return in.damaged(offset, "such a record is in no backup");
     }
@@ -283,7 +285,8 @@ Result<BackupSummary> restore_backup(const std::filesystem::path& file, const st
         if (restoring.chain) {  // ours, so it may go; another chain would have been refused before
             restoring.chain.reset();
             std::error_code ignored;
-            for (const char* part : {"format", "log", "index"}) std::filesystem::remove_all(folder / part, ignored);
+            for (const char* part : {"format", "log", "index", "place"})
+                std::filesystem::remove_all(folder / part, ignored);
         }
         return Fail{done.error()};
     }

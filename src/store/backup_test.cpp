@@ -112,6 +112,11 @@ TEST_F(Snapshots, BeginAChainThatGoesOn) {
     chain = Chain::open(other, world.rules(), world.parallel()).value();
     EXPECT_EQ(chain->tip(), world.memory().tip());
     EXPECT_EQ(chain->store().base().height(), Height{3});
+    const Store::Extent extent = chain->store().extent().value();
+    EXPECT_EQ(extent.blocks, 3U);
+    EXPECT_EQ(extent.transactions, 4U);
+    EXPECT_EQ(extent.headers_from, Height{3});
+    EXPECT_EQ(extent.bodies_from, Height{4});
     const VerifyReport report = verify(chain->store(), world.rules(), world.parallel()).value();
     EXPECT_FALSE(report.fault);
     EXPECT_EQ(report.from, Height{3});

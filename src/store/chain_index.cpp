@@ -173,15 +173,18 @@ Result<std::optional<BlockRow>> ChainIndex::block(const BlockHash& hash) const {
     return std::optional{decoded};
 }
 
-Result<std::optional<BlockHash>> ChainIndex::on_chain(Height height) const {
+Result<std::optional<ChainRow>> ChainIndex::on_chain(Height height) const {
     TRY(const auto transaction, environment_.read());
     const auto key = key_of(height);
     TRY(const auto row, transaction.get(tables_.chain, key));
-    if (!row) return std::optional<BlockHash>{};
+    if (!row) return std::optional<ChainRow>{};
     TRY(const ByteView content, without_checksum(path(), "chain", key, *row));
     Reader in{content};
-    TRY(const auto hash, in.id<BlockHash>());
-    return std::optional{hash};
+    ChainRow decoded;
+    TRY(decoded.hash, in.id<BlockHash>());
+    TRY(decoded.tx_total, in.u64());
+    TRY(in.finish());
+    return std::optional{decoded};
 }
 
 Result<std::vector<BlockHash>> ChainIndex::all_at(Height height) const {
@@ -355,10 +358,11 @@ Result<void> ChainIndex::Update::erase_transactions(Height height, std::span<con
     return {};
 }
 
-Result<void> ChainIndex::Update::put_on_chain(Height height, const BlockHash& hash) {
+Result<void> ChainIndex::Update::put_on_chain(Height height, const ChainRow& row) {
     const auto key = key_of(height);
-    const ByteView view = hash.view();
-    return transaction_.put(index_.tables_.chain, key, with_checksum(key, {view.begin(), view.end()}));
+    Writer out;
+    out.id(row.hash).u64(row.tx_total);
+    return transaction_.put(index_.tables_.chain, key, with_checksum(key, std::move(out).take()));
 }
 
 Result<void> ChainIndex::Update::cut_chain_above(Height height) {

@@ -31,6 +31,13 @@ struct BlockRow {
     friend bool operator==(const BlockRow&, const BlockRow&) = default;
 };
 
+/// The chain's block of a height.
+struct ChainRow {
+    ledger::BlockHash hash{};
+    std::uint64_t tx_total = 0;  ///< transactions of the chain from its first block here up to this one
+    friend bool operator==(const ChainRow&, const ChainRow&) = default;
+};
+
 /// Where a transaction may stand: on some branch, so the block of the chain at that height has to be asked.
 struct TxRow {
     ledger::Height height{};
@@ -55,7 +62,7 @@ public:
     // ---- reading: any thread ---------------------------------------------------------------------------------------
     [[nodiscard]] Result<std::optional<IndexHead>> head() const;  ///< nothing in a new index
     [[nodiscard]] Result<std::optional<BlockRow>> block(const ledger::BlockHash& hash) const;
-    [[nodiscard]] Result<std::optional<ledger::BlockHash>> on_chain(ledger::Height height) const;
+    [[nodiscard]] Result<std::optional<ChainRow>> on_chain(ledger::Height height) const;
     [[nodiscard]] Result<std::vector<ledger::BlockHash>> all_at(ledger::Height height) const;
     [[nodiscard]] Result<std::vector<TxRow>> transactions(const crypto::Hash256& id) const;
     [[nodiscard]] Result<std::optional<Bytes>> undo(const ledger::BlockHash& hash) const;
@@ -76,7 +83,7 @@ public:
         Result<void> put_head(const IndexHead& head);
         Result<void> put_block(const ledger::BlockHash& hash, const BlockRow& row);
         Result<void> put_transactions(ledger::Height height, std::span<const crypto::Hash256> ids);
-        Result<void> put_on_chain(ledger::Height height, const ledger::BlockHash& hash);
+        Result<void> put_on_chain(ledger::Height height, const ChainRow& row);
         /// Heights above are on no chain any more.
         Result<void> cut_chain_above(ledger::Height height);
         Result<void> put_undo(const ledger::BlockHash& hash, ByteView delta);
@@ -133,6 +140,7 @@ struct IndexFinding {
     IndexTrust trust = IndexTrust::New;
     std::uint64_t offset = 0;  ///< of the first damage
     std::string what{};
+    bool another_file = false;  ///< than the one that was sealed or in use: this one is a copy, whole or not
 };
 Result<IndexFinding> examine_index(const std::filesystem::path& folder);
 /// The file is about to be used by us.

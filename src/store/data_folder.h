@@ -17,6 +17,7 @@ inline constexpr std::uint32_t kSchema = 1;
 /// The folder of one chain: whose it is, which schema it has, and that nobody else uses it now.
 ///
 ///     format     `rhizome-store 1`, then the chain id: written last when a chain is made
+///     place      which file it is itself, and on which machine: a copy is told from the original (place.h)
 ///     lock       locked while a process uses the folder; holds its pid, for the message
 ///     log/       the block log
 ///     index/     LMDB, and the checksums of its last orderly end

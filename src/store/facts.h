@@ -20,7 +20,7 @@ struct Facts {
     BlockId base{};  ///< the oldest block with a state: genesis, or where a snapshot began
     BlockId tip{};
     BlockId final_block{};
-    bool votes_complete = false;  ///< false: an older vote record was lost
+    bool votes_complete = false;  ///< false: the node may have signed more than `vote` says
     Bytes vote{};
     friend bool operator==(const Facts&, const Facts&) = default;
 };

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include <fmt/core.h>
 
 #include "base/codec.h"
 #include "runtime/files.h"
-#include "runtime/os_error.h"
 #include "store/chain_index.h"
 #include "store/detail/file.h"
 
@@ -23,31 +18,11 @@ constexpr std::size_t kSealBytesMax = 64u << 20;  ///< eight million pieces: 8 T
 std::filesystem::path data_of(const std::filesystem::path& folder) { return folder / "data.mdb"; }
 std::filesystem::path seal_of(const std::filesystem::path& folder) { return folder / "seal"; }
 
-/// Which file this is, wherever its disk is mounted: a copy is another file.
-struct FileIdentity {
-    std::uint64_t inode = 0;
-    std::uint64_t born_seconds = 0;
-    std::uint64_t born_nanoseconds = 0;
-    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
-Result<FileIdentity> identity_of(const std::filesystem::path& path) {
-    struct statx facts {};
-    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &facts) != 0)
-        return Fail{runtime::os_error("look at " + path.native(), errno)};
-    FileIdentity identity{.inode = facts.stx_ino};
-    if ((facts.stx_mask & STATX_BTIME) != 0) {  // not every file system knows it
-        identity.born_seconds = static_cast<std::uint64_t>(facts.stx_btime.tv_sec);
-        identity.born_nanoseconds = facts.stx_btime.tv_nsec;
-    }
-    return identity;
-}
-
 /// magic (4) ‖ 0 in use, 1 sealed ‖ identity (24) ‖ sealed: size of the file (8), checksum of each MiB (8) ‖ checksum
 /// of all that (8).
 struct Seal {
     bool closed = false;
-    FileIdentity file{};
+    detail::FileIdentity file{};
     std::uint64_t size = 0;
     std::vector<std::uint64_t> pieces{};
 };
@@ -112,19 +87,23 @@ Result<std::vector<std::uint64_t>> pieces_of(const detail::File& file, std::uint
 Result<IndexFinding> examine_index(const std::filesystem::path& folder) {
     std::error_code fault;
     if (!std::filesystem::exists(data_of(folder), fault)) return IndexFinding{.trust = IndexTrust::New};
-    const auto damaged = [](std::uint64_t offset, std::string what) {
-        return IndexFinding{.trust = IndexTrust::Damaged, .offset = offset, .what = std::move(what)};
+    bool another_file = false;
+    const auto damaged = [&](std::uint64_t offset, std::string what) {
+        return IndexFinding{
+            .trust = IndexTrust::Damaged, .offset = offset, .what = std::move(what), .another_file = another_file};
     };
     const auto text = runtime::read_file(seal_of(folder), kSealBytesMax);
     if (!text && text.error().kind != ErrorKind::NotFound) return Fail{text.error()};
     if (!text) return damaged(0, fmt::format("its seal {} is missing", seal_of(folder).native()));
     const auto seal = decode_seal(as_bytes(*text));
     if (!seal) return damaged(0, fmt::format("its seal {} cannot be read", seal_of(folder).native()));
-    if (!seal->closed) {
-        TRY(const FileIdentity now, identity_of(data_of(folder)));
-        if (now == seal->file) return IndexFinding{.trust = IndexTrust::Ours};
-        return IndexFinding{.trust = IndexTrust::Foreign, .what = "it was copied while a node was using it"};
-    }
+    TRY(const auto now, detail::identity_of(data_of(folder)));
+    another_file = now != seal->file;
+    if (!seal->closed && !another_file) return IndexFinding{.trust = IndexTrust::Ours};
+    if (!seal->closed)
+        return IndexFinding{.trust = IndexTrust::Foreign,
+                            .what = "it was copied while a node was using it",
+                            .another_file = another_file};
     TRY(const auto file, detail::File::open(data_of(folder), detail::File::Mode::Read));
     TRY(const std::uint64_t size, file.size());
     if (size != seal->size) return damaged(std::min(size, seal->size), "it has another size than when it was closed");
@@ -133,17 +112,17 @@ Result<IndexFinding> examine_index(const std::filesystem::path& folder) {
         if (pieces[i] != seal->pieces[i])
             return damaged(i * kPieceBytes, fmt::format("the checksum of the {} bytes from there on is wrong",
                                                         std::min(kPieceBytes, size - i * kPieceBytes)));
-    return IndexFinding{.trust = IndexTrust::Sealed};
+    return IndexFinding{.trust = IndexTrust::Sealed, .another_file = another_file};
 }
 
 Result<void> mark_index_in_use(const std::filesystem::path& folder) {
-    TRY(const FileIdentity file, identity_of(data_of(folder)));
+    TRY(const auto file, detail::identity_of(data_of(folder)));
     return runtime::replace_file(seal_of(folder), encode(Seal{.file = file}), 0600);
 }
 
 Result<void> seal_index(const std::filesystem::path& folder) {
     Seal seal{.closed = true};
-    TRY(seal.file, identity_of(data_of(folder)));
+    TRY(seal.file, detail::identity_of(data_of(folder)));
     TRY(const auto file, detail::File::open(data_of(folder), detail::File::Mode::Read));
     // A transaction that failed half-way may have left pages that nobody made durable: sealed as they are read here,
     // they would be other ones after a power failure.

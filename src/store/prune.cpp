@@ -14,8 +14,11 @@ using ledger::BlockHash;
 using ledger::Height;
 
 constexpr std::uint64_t kHeightsAtOnce = 5'000;
-/// Where the next slice of each kind goes on.
+/// Up to where each kind was let go, which is also where the next slice of it goes on.
 constexpr std::string_view kNotes = "prune";
+constexpr std::string_view kBodies = "bodies";
+constexpr std::string_view kAttestations = "attestations";
+constexpr std::string_view kHeaders = "headers";
 
 Result<Height> progress_of(const ChainIndex& index, std::string_view what, Height base) {
     TRY(const auto kept, index.note(kNotes, what));
@@ -79,6 +82,7 @@ Result<Store::Pruned> Store::Inside::prune_bodies(Height height) {
     if (!all_below) return Pruned{};
 
     Pruned pruned;
+    TRY(Height whole_from, progress_of(*index, kBodies, facts.base.height));
     TRY(auto update, index->update());
     for (const Body& body : bodies) {
         TRY(auto known, row(body.hash));
@@ -89,11 +93,13 @@ Result<Store::Pruned> Store::Inside::prune_bodies(Height height) {
             known->position = {};
             TRY(update.put_block(body.hash, *known));
             TRY(update.put_seal(body.hash, body.seal));
+            whole_from = std::max(whole_from, body.height + 1);
         } else {
             TRY(update.erase_block(body.height, body.hash));
         }
         ++pruned.blocks;
     }
+    TRY(put_progress(update, kBodies, whole_from));
     TRY(update.commit());
     // Only now: a crash before leaves the file, and the next call finds nothing in it that anybody asks for.
     TRY(pruned.bytes, log->drop_first_segment());
@@ -133,7 +139,7 @@ Result<Store::Pruned> Store::Inside::prune_attestations(Height height) {
         seal.attestations.clear();
         return update.put_seal(block.hash, detail::encode(seal));
     };
-    return prune_rows("attestations", height, each);
+    return prune_rows(kAttestations, height, each);
 }
 
 Result<Store::Pruned> Store::Inside::prune_headers(Height height) {
@@ -146,7 +152,31 @@ Result<Store::Pruned> Store::Inside::prune_headers(Height height) {
         ++pruned.blocks;
         return {};
     };
-    return prune_rows("headers", height, each);
+    return prune_rows(kHeaders, height, each);
+}
+
+Result<Store::Extent> Store::extent() const {
+    const auto [tip, total] = [&] {
+        const std::lock_guard lock{inside_->mutex};
+        return std::pair{inside_->tip.height(), inside_->tx_total};
+    }();
+    const BlockInfo& base = inside_->base;
+    Extent extent;
+    TRY(extent.bodies_from, progress_of(*inside_->index, kBodies, base.height() + (base.has_body ? 0 : 1)));
+    extent.bodies_from = std::min(extent.bodies_from, tip);
+    std::optional<ChainRow> oldest;
+    for (std::optional<Height> before; !oldest; before = extent.headers_from) {
+        TRY(extent.headers_from, progress_of(*inside_->index, kHeaders, base.height()));
+        TRY(oldest, inside_->chain_at(extent.headers_from));
+        // Pruned between these two questions, unless it is asked for the same a second time.
+        if (!oldest && before == extent.headers_from)
+            return fail(ErrorKind::Corrupt, fmt::format("{} is damaged: it does not have the chain's block {}",
+                                                        inside_->index->path().native(), extent.headers_from));
+    }
+    TRY(const BlockInfo first, info(oldest->hash));
+    extent.blocks = tip - extent.headers_from + 1;
+    extent.transactions = total - oldest->tx_total + first.tx_count;
+    return extent;
 }
 
 Result<void> Store::check_log() const {

@@ -84,8 +84,9 @@ Result<RecordHead, RecordFault> decode_head(ByteView bytes) {
     std::uint32_t length;
     std::memcpy(&length, bytes.data() + 8, sizeof length);
     const std::uint8_t kind = bytes[4];
-    if (kind < static_cast<std::uint8_t>(RecordKind::Carry) || kind > static_cast<std::uint8_t>(RecordKind::End) ||
-        !is_zero(bytes.subspan(5, 3)) || !is_zero(bytes.subspan(12, 4)) || length > kPayloadBytesMax)
+    if (kind < static_cast<std::uint8_t>(RecordKind::Carry) ||
+        kind > static_cast<std::uint8_t>(RecordKind::VotesKnown) || !is_zero(bytes.subspan(5, 3)) ||
+        !is_zero(bytes.subspan(12, 4)) || length > kPayloadBytesMax)
         return Fail{RecordFault::BadHead};
     return RecordHead{.kind = static_cast<RecordKind>(kind),
                       .length = length,

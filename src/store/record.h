@@ -24,6 +24,9 @@ enum class RecordKind : std::uint8_t {
     State = 7,  ///< the next bytes of a snapshot
     Note = 8,   ///< a small value of somebody else
     End = 9,    ///< nothing follows: the file is whole
+    // In the log again:
+    VotesLost = 10,   ///< the node may have signed more than its vote record says
+    VotesKnown = 11,  ///< what may have been signed meanwhile no longer matters: the record is complete with this one
 };
 
 /// In front of every record: magic (4) ‖ kind (1) ‖ zeros (3) ‖ length of the payload (4) ‖ zeros (4) ‖ sequence (8) ‖

@@ -38,6 +38,16 @@ TEST(Records, ComeBackAsTheyWereWritten) {
     }
 }
 
+TEST(Records, HaveOneOfTheKnownKinds) {
+    for (unsigned kind = 0; kind < 256; ++kind) {
+        RecordHead head = kHead;
+        head.kind = static_cast<RecordKind>(kind);
+        const auto read = decode_record(record(head, {}));
+        ASSERT_EQ(read.has_value(), kind >= 1 && kind <= 11) << kind;
+        EXPECT_TRUE(!read || read->head.kind == head.kind);
+    }
+}
+
 TEST(Records, MayConsistOfSeveralParts) {
     const Bytes whole{1, 2, 3, 4, 5, 6};
     const std::array<ByteView, 3> parts{ByteView{whole}.first(2), ByteView{}, ByteView{whole}.subspan(2)};
@@ -90,7 +100,7 @@ TEST(Records, SayWhatIsWrong) {
     };
     EXPECT_EQ(fault(0, 'X'), RecordFault::BadMagic);
     EXPECT_EQ(fault(4, 0), RecordFault::BadHead);    // no such kind
-    EXPECT_EQ(fault(4, 10), RecordFault::BadHead);   // nor this
+    EXPECT_EQ(fault(4, 12), RecordFault::BadHead);   // nor this
     EXPECT_EQ(fault(6, 1), RecordFault::BadHead);    // must be zero
     EXPECT_EQ(fault(12, 1), RecordFault::BadHead);   // must be zero
     EXPECT_EQ(fault(11, 1), RecordFault::BadHead);   // 16 MiB and more

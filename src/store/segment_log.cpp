@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/segment_log.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -11,7 +9,6 @@
 #include "base/ensure.h"
 #include "runtime/entropy.h"
 #include "runtime/files.h"
-#include "runtime/os_error.h"
 #include "store/data_folder.h"
 #include "store/detail/log_reader.h"
 
@@ -66,9 +63,7 @@ Result<SegmentLog::SegmentPtr> SegmentLog::make_segment(std::uint32_t number, st
         TRY(segment->file.allocate(0, segment->size));
         TRY(segment->file.write(0, std::span{&bytes, 1}));
         TRY(segment->file.sync());
-        std::error_code failed;
-        std::filesystem::rename(half, path, failed);
-        if (failed) return Fail{runtime::os_error("rename " + half.native(), failed.value())};
+        TRY(detail::rename_file(half, path));
         TRY(segment->file, detail::File::open(path, detail::File::Mode::Write));  // under its own name in messages
         return detail::sync_folder(settings_.folder);
     }();

@@ -63,7 +63,7 @@ Bytes segment_of(ByteView input) {
             while (out.size() % kRecordAlignment != 0) out.u8(0);
             continue;
         }
-        RecordHead head{.kind = static_cast<RecordKind>(1 + *kind % 9),
+        RecordHead head{.kind = static_cast<RecordKind>(1 + *kind % 11),
                         .sequence = ++sequence + ((*flags & 2) != 0 ? 1 : 0),
                         .durable = (*flags & 4) != 0 ? sequence - 1 : *kind,
                         .link = (*flags & 8) != 0 ? 0 : last.checksum};

@@ -136,6 +136,46 @@ TEST_F(Logs, FillASegmentToItsLastByte) {
     EXPECT_TRUE(log->scan([](const LogRecord&) -> Result<void> { return {}; }));
 }
 
+// A disk that was restored from a copy and written on has the same salts. A mirror that was away for a while can bring
+// back sectors of what was there instead.
+TEST_F(Logs, DoNotTakeARecordOfAnotherHistory) {
+    create();
+    ASSERT_TRUE(append(100, 1));
+    ASSERT_TRUE(log->sync());
+    const auto file = temp / "0000000001.log";
+    log.reset();
+    fs::copy_file(file, temp / "copy");
+    const auto go_on = [&](std::uint8_t with) {
+        ASSERT_TRUE(open());
+        for (std::uint8_t i = 0; i < 3; ++i) {
+            ASSERT_TRUE(append(100, static_cast<std::uint8_t>(with + i)));
+            ASSERT_TRUE(log->sync());
+        }
+    };
+    ASSERT_NO_FATAL_FAILURE(go_on(20));
+    log.reset();
+    Bytes other(fs::file_size(file));
+    ASSERT_TRUE(detail::File::open(file, detail::File::Mode::Read)->read(0, other));
+    fs::rename(temp / "copy", file);
+    ASSERT_NO_FATAL_FAILURE(go_on(10));
+    const std::uint64_t last = log->end().position.offset - record_bytes(100);
+    const std::uint64_t last_but_one = last - record_bytes(100);
+
+    overwrite(1, last, ByteView{other}.subspan(last, record_bytes(100)));
+    const auto refused = open(std::nullopt, 5);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::Corrupt);
+    EXPECT_NE(refused.error().message.find("does not follow"), std::string::npos) << refused.error().message;
+    overwrite(1, last_but_one, ByteView{other}.subspan(last_but_one, record_bytes(100)));
+    ASSERT_FALSE(open());  // the last one says that the one before was durable
+
+    overwrite(1, last, Bytes(record_bytes(100)));
+    ASSERT_TRUE(open());  // nobody says so
+    ASSERT_EQ(records.size(), 3U);
+    EXPECT_EQ(records.back().second, Bytes(100, 10));
+    EXPECT_GT(tail.dropped_bytes, 100U);
+}
+
 TEST_F(Logs, DropATornEndAndWhatStandsBehindIt) {
     create();
     ASSERT_TRUE(append(100, 1));

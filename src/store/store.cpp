@@ -2,18 +2,16 @@
 #include "store/store.h"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 
 #include <fmt/core.h>
 
 #include "base/ensure.h"
 #include "ledger/codec.h"
-#include "runtime/files.h"
 #include "store/chain_index.h"
 #include "store/detail/indexer.h"
-#include "store/detail/log_reader.h"
 #include "store/detail/store_inside.h"
+#include "store/place.h"
 
 namespace rhizome::store {
 
@@ -30,7 +28,7 @@ namespace {
 class Unfinished {
 public:
     explicit Unfinished(const DataFolder& folder)
-        : format_(folder.format()), log_(folder.log()), index_(folder.index()) {}
+        : format_(folder.format()), log_(folder.log()), index_(folder.index()), place_(place_of(folder.path())) {}
     ~Unfinished() {
         if (finished_) return;
         // The last step may have been done though it failed. Without this name there is no chain, so it goes first.
@@ -39,6 +37,7 @@ public:
         if (ignored) return;
         std::filesystem::remove_all(log_, ignored);
         std::filesystem::remove_all(index_, ignored);
+        std::filesystem::remove(place_, ignored);
     }
     void finish() { finished_ = true; }
 
@@ -46,6 +45,7 @@ private:
     std::filesystem::path format_;
     std::filesystem::path log_;
     std::filesystem::path index_;
+    std::filesystem::path place_;
     bool finished_ = false;
 };
 
@@ -88,6 +88,7 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
         for (const ledger::Tx& tx : base.txs) ids.push_back(id_of(tx));
     }
     inside->tip = inside->base = inside->final_block = info_of(id.hash, row);
+    inside->tx_total = row.tx_count;
     TRY(inside->index, ChainIndex::open(inside->folder.index()));
     TRY(mark_index_in_use(inside->folder.index()));
     const IndexHead head{.log = inside->log->end(),
@@ -99,12 +100,13 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
         TRY(auto update, inside->index->update());
         TRY(update.put_block(id.hash, row));
         TRY(update.put_transactions(id.height, ids));
-        TRY(update.put_on_chain(id.height, id.hash));
+        TRY(update.put_on_chain(id.height, {.hash = id.hash, .tx_total = row.tx_count}));
         if (!has_body) TRY(update.put_seal(id.hash, detail::encode(base.seal)));
         TRY(update.fill_state(view));
         TRY(update.put_head(head));
         TRY(update.commit());
     }
+    TRY(mark_place(inside->folder.path()));
     TRY(inside->folder.finish(chain));
     unfinished.finish();
     inside->start_indexer(head);
@@ -124,118 +126,6 @@ Result<std::unique_ptr<Store>> Store::create_from_state(const std::filesystem::p
                                                         const state::StateView& view, const Options& options) {
     ensure(view.root() == base.header.state_root, "a state that its header names");
     return begin(folder, chain, base, false, view, ChainOrigin::FromElsewhere, options);
-}
-
-// ---- opening --------------------------------------------------------------------------------------------------------
-
-namespace {
-
-/// Whether the log alone tells everything since genesis.
-Result<bool> log_is_whole(const std::filesystem::path& folder) {
-    const std::filesystem::path first = folder / "0000000001.log";
-    std::error_code fault;
-    if (!std::filesystem::exists(first, fault)) return false;
-    TRY(const auto file, detail::File::open(first, detail::File::Mode::Read));
-    TRY(const std::uint64_t size, file.size());
-    const auto damaged = [&](std::uint64_t offset, std::string_view what) {
-        return fail(ErrorKind::Corrupt, fmt::format("{} is damaged at offset {}: {}", first.native(), offset, what));
-    };
-    std::array<std::uint8_t, kSegmentHeadBytes> bytes{};
-    TRY(const std::size_t got, file.read_some(0, bytes));
-    const auto head = decode_segment_head(ByteView{bytes}.first(got));
-    if (!head) return damaged(0, name(head.error()));
-    detail::LogReader reader{file, size, kSegmentHeadBytes, head->salt};
-    TRY(const auto record, reader.next());
-    if (!record) return damaged(kSegmentHeadBytes, name(record.error()));
-    const auto facts =
-        record->head.kind == RecordKind::Carry ? decode_facts(record->payload) : Fail{DecodeFault::BadValue};
-    if (!facts) return damaged(kSegmentHeadBytes, "it does not begin as a log should");
-    return facts->base.height == Height{0};
-}
-
-/// Opens the index if it can be believed, else begins a new one.
-Result<void> open_index(const DataFolder& folder, std::unique_ptr<ChainIndex>& index, std::vector<Finding>& findings) {
-    TRY(IndexFinding finding, examine_index(folder.index()));
-    const std::filesystem::path file = folder.index() / "data.mdb";
-    std::string why;
-    if (finding.trust == IndexTrust::Sealed || finding.trust == IndexTrust::Ours) {
-        TRY(mark_index_in_use(folder.index()));
-        auto opened = ChainIndex::open(folder.index());
-        if (opened) {
-            index = *std::move(opened);
-            return {};
-        }
-        if (opened.error().kind != ErrorKind::Corrupt) return Fail{opened.error()};
-        why = opened.error().message;
-    } else if (finding.trust == IndexTrust::New) {
-        why = fmt::format("{} is not there", file.native());
-    } else {
-        why = fmt::format("{} cannot be used (offset {}): {}", file.native(), finding.offset, finding.what);
-    }
-    const auto whole = log_is_whole(folder.log());
-    if (!whole) return Fail{with_context(why, whole.error())};
-    if (!*whole)
-        return fail(
-            ErrorKind::Corrupt,
-            fmt::format(
-                "{}\nit cannot be made again, since older blocks were pruned or lost: restore a backup (rhizome "
-                "chain restore), or import a snapshot; a running node's directory is copied with rhizome "
-                "chain backup",
-                why));
-    findings.push_back({.what = why + "; it is made again from the log", .file = file, .offset = finding.offset});
-    TRY(runtime::make_folder(folder.index(), 0700));  // somebody may have removed all of it
-    TRY(discard_index(folder.index()));
-    TRY(index, ChainIndex::open(folder.index()));
-    return mark_index_in_use(folder.index());
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, const Options& options) {
-    TRY(auto data, DataFolder::open(folder));
-    auto inside = std::make_unique<Inside>(std::move(data), options);
-    TRY(open_index(inside->folder, inside->index, inside->findings));
-    TRY(auto head, inside->index->head());
-
-    std::vector<IndexItem> behind;
-    bool first = !head.has_value();
-    if (head) inside->facts = head->facts;
-    const auto each = [&](const LogRecord& record) -> Result<void> {
-        TRY(auto item, inside->read_record(record, std::exchange(first, false), behind));
-        behind.push_back(std::move(item));
-        return {};
-    };
-    LogTail tail;
-    const ledger::ChainId chain = inside->folder.chain();
-    TRY(inside->log, SegmentLog::open(inside->log_settings(chain), head ? std::optional{head->log} : std::nullopt,
-                                      head ? head->durable : 0, each, tail));
-    if (tail.dropped_bytes > 0)
-        inside->findings.push_back(
-            {.what =
-                 fmt::format("{} bytes at the end of the log were never confirmed and are not whole (offset {} of {}): "
-                             "a write was interrupted; they are gone",
-                             tail.dropped_bytes, tail.dropped_offset, tail.dropped_file.native()),
-             .file = tail.dropped_file,
-             .offset = tail.dropped_offset});
-
-    inside->start_indexer(head.value_or(IndexHead{}));
-    for (IndexItem& item : behind) inside->indexer->push(std::move(item));
-    std::unique_ptr<Store> store{new Store{std::move(inside)}};
-    TRY(store->inside_->tip, store->info(store->inside_->facts.tip.hash));
-    TRY(store->inside_->final_block, store->info(store->inside_->facts.final_block.hash));
-    TRY(store->inside_->base, store->info(store->inside_->facts.base.hash));
-    return store;
-}
-
-Result<void> Store::close() {
-    TRY(inside_->log->sync());
-    TRY(inside_->indexer->settle(true));
-    inside_->indexer.reset();
-    const std::filesystem::path index = inside_->folder.index();
-    inside_->index.reset();
-    TRY(seal_index(index));
-    inside_.reset();
-    return {};
 }
 
 const std::filesystem::path& Store::folder() const { return inside_->folder.path(); }
@@ -264,26 +154,27 @@ Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> br
     TRY(const BlockInfo target, info(tip));
     ensure(view.root() == target.header.state_root, "the state the chain moves to is the one its tip names");
     TRY(inside_->check_room());
-    TRY(IndexItem item, inside_->move_item({.hash = tip, .height = target.height()}, {}));
-    for (const Adopted& block : branch) item.changes.emplace_back(block.hash, block.delta);
+    TRY(Inside::Move move, inside_->plan_move({.hash = tip, .height = target.height()}, {}));
+    for (const Adopted& block : branch) move.item.changes.emplace_back(block.hash, block.delta);
     Facts facts = inside_->facts;
     facts.tip = {.hash = tip, .height = target.height()};
     Writer out;
     out.id(tip).u64(target.height().number());
-    TRY(const Ticket ticket, inside_->write(RecordKind::Tip, out.view(), std::move(facts), std::move(item)));
-    inside_->set_tip(target);
+    TRY(const Ticket ticket, inside_->write(RecordKind::Tip, out.view(), std::move(facts), std::move(move.item)));
+    inside_->set_tip(target, move.tx_total);
     inside_->offer(view, 0);
     return ticket;
 }
 
 Result<Ticket> Store::record_vote(ByteView record) {
-    if (record.size() > kVoteBytesMax)
-        return fail(ErrorKind::Exhausted, fmt::format("a vote record of {} bytes is too large", record.size()));
-    Facts facts = inside_->facts;
-    facts.vote = {record.begin(), record.end()};
-    facts.votes_complete = true;
-    return inside_->write(RecordKind::Vote, record, std::move(facts), {});
+    if (!inside_->facts.votes_complete)
+        return fail(ErrorKind::Denied,
+                    fmt::format("nothing is signed from {} yet: what was signed before may not be known there",
+                                inside_->folder.path().native()));
+    return inside_->write_vote(RecordKind::Vote, record);
 }
+
+Result<Ticket> Store::complete_votes(ByteView record) { return inside_->write_vote(RecordKind::VotesKnown, record); }
 
 Result<Ticket> Store::mark_final(const BlockHash& hash) {
     TRY(const BlockInfo block, info(hash));

@@ -72,11 +72,12 @@ struct Finding {
     std::uint64_t offset = 0;
 };
 
-/// What the node signed last. After a restored backup or on a new disk nobody knows: then nothing may be signed until
-/// the chain shows that it is safe (docs/spec/chain.md section 5).
+/// What the node signed last. After a restored backup, in a copied directory or on a new disk nobody knows: then
+/// nothing may be signed until the chain shows that it is safe (docs/spec/chain.md section 5).
 struct VoteMemory {
     bool complete = false;
-    Bytes record{};  ///< as consensus wrote it; empty when nothing was signed yet
+    /// As consensus wrote it; empty when nothing was signed yet. While it is not complete, the newest that is known.
+    Bytes record{};
 };
 
 /// Where a chain on this disk comes from: whoever was part of it before may have signed things that this disk does not
@@ -139,8 +140,13 @@ public:
     /// present chain). An empty branch with another tip moves back to it.
     Result<Ticket> move_tip(const ledger::BlockHash& tip, std::span<const Adopted> branch,
                             const state::StateView& view);
-    /// What the node signed, as consensus wants it back. Must be durable before the vote leaves.
+    /// What the node signed, as consensus wants it back. Must be durable before the vote leaves. Denied while the
+    /// record is not complete: nobody can tell then what the vote would contradict.
     Result<Ticket> record_vote(ByteView record);
+    /// The chain has shown that what the node may have signed without knowing cannot be contradicted any more: from
+    /// `record` on, which says where signing goes on, the record is complete again. Both or neither survive a power
+    /// failure, and no later vote survives without them.
+    Result<Ticket> complete_votes(ByteView record);
     /// Never lower than before.
     Result<Ticket> mark_final(const ledger::BlockHash& block);
 
@@ -197,6 +203,15 @@ public:
     [[nodiscard]] Result<ledger::Seal> seal(const ledger::BlockHash& hash) const;
     [[nodiscard]] Result<state::Delta> change(const ledger::BlockHash& hash) const override;
     [[nodiscard]] Result<TxPlace> find_tx(const ledger::TxId& id) const;
+
+    /// How much of the chain is here; found out without reading it.
+    struct Extent {
+        ledger::Height headers_from{};   ///< the oldest block that is here at least with its header
+        ledger::Height bodies_from{};    ///< from here on whole; the tip when nothing is
+        std::uint64_t blocks = 0;        ///< with their headers at least
+        std::uint64_t transactions = 0;  ///< in those blocks
+    };
+    [[nodiscard]] Result<Extent> extent() const;
 
     struct Usage {
         std::uint64_t log_bytes = 0;

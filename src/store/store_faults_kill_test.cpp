@@ -2,16 +2,20 @@
 // A store on a disk that fails or is full: it says so with the right kind, loses nothing it promised, goes on when a
 // full disk has room again, and promises nothing more after a disk that failed.
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "runtime/files.h"
 #include "store/chain.h"
 #include "store/chain_index.h"
+#include "store/place.h"
 #include "support/chain_answers.h"
 #include "support/crash_disk.h"
+#include "support/same_disk.h"
 #include "support/stored_chain.h"
 #include "support/temp_folder.h"
 
@@ -62,9 +66,7 @@ struct FaultWorld {
 
     /// Opens what is in a folder and compares it with the chain in memory.
     void check(const fs::path& folder) {
-        if (const auto index = examine_index(folder / "index"); index && index->trust == IndexTrust::Foreign) {
-            ASSERT_TRUE(mark_index_in_use(folder / "index"));  // an image stands for the same disk
-        }
+        if (folder != home / "data") test::take_for_the_same_disk(folder);
         auto opened = Chain::open(folder, world.rules(), world.parallel(), kSmall);
         ASSERT_TRUE(opened) << opened.error().message;
         const std::uint64_t tip = (*opened)->tip().height.number();
@@ -74,6 +76,7 @@ struct FaultWorld {
                                                   std::span{world.memory().commits()}.first(tip + 1));
         ASSERT_EQ(answers.wrong, "") << test::text(answers.refusals);
         ASSERT_EQ(test::text(answers.refusals), "");
+        ASSERT_TRUE((*opened)->store().votes().complete);
         if (tip == promised) {
             ASSERT_GE((*opened)->store().votes().record, promised_vote);
         }
@@ -252,6 +255,49 @@ TEST(StoreFaultsKill, OpeningAndClosingOnABadDiskLosesNothing) {
             }
 }
 
+TEST(StoreFaultsKill, ACopyThatCannotBeOpenedIsStillACopyAfterwards) {
+    const std::vector<std::pair<std::string_view, std::function<void(const fs::path&)>>> copies{
+        {"all of it", [](const fs::path& data) { (void)runtime::replace_file(place_of(data), "x", 0600); }},
+        {"the index",
+         [](const fs::path& data) {
+             fs::copy_file(data / "index" / "data.mdb", data / "copy");
+             fs::rename(data / "copy", data / "index" / "data.mdb");
+         }},
+    };
+    for (const auto& [name, copy] : copies)
+        for (const bool orderly : {true, false}) {
+            std::uint64_t failures = 0;
+            for (const auto on : {Fault::On::Write, Fault::On::Sync, Fault::On::Allocate, Fault::On::Name})
+                for (std::uint64_t nth = 1; nth < 100; ++nth) {
+                    SCOPED_TRACE(fmt::format("{}, orderly {}, operation {}, the {}th", name, orderly,
+                                             static_cast<int>(on), nth));
+                    FaultWorld world;
+                    for (std::uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(world.step(i)) << test::text(world.errors);
+                    if (orderly) {
+                        ASSERT_TRUE(world.world.close());
+                    } else {
+                        world.world.kill();
+                    }
+                    const fs::path data = world.home / "data";
+                    copy(data);
+                    world.disk.fail({.on = on, .nth = nth});
+                    auto opened = Store::open(data, kSmall);
+                    failures += opened ? 0 : 1;
+                    if (opened) {
+                        ASSERT_FALSE((*opened)->votes().complete);
+                        opened->reset();
+                    }
+                    const bool hit = world.disk.faults_hit() > 0;
+                    world.disk.clear_faults();
+                    const auto again = Store::open(data, kSmall);
+                    ASSERT_TRUE(again) << again.error().message;
+                    ASSERT_FALSE((*again)->votes().complete);
+                    if (!hit) break;
+                }
+            EXPECT_GE(failures, 10U);
+        }
+}
+
 TEST(StoreFaultsKill, AnOrderlyEndSealsOnlyWhatIsOnTheDisk) {
     FaultWorld world;
     for (std::uint64_t i = 1; i <= 12; ++i) ASSERT_TRUE(world.step(i)) << test::text(world.errors);
@@ -271,6 +317,27 @@ TEST(StoreFaultsKill, AnOrderlyEndSealsOnlyWhatIsOnTheDisk) {
     const auto found = examine_index(images / "lost" / "data" / "index");
     ASSERT_TRUE(found);
     EXPECT_EQ(found->trust, IndexTrust::Sealed) << found->what;
+}
+
+SegmentLog::Settings settings_in(const fs::path& folder) {
+    return {.folder = folder, .segment_bytes = 64u << 10, .carry = [] { return Bytes{}; }};
+}
+
+/// The newest record that the log on this disk has when the power fails now and all is lost that may be.
+std::uint64_t last_after_power_failure(const CrashDisk& disk) {
+    const TempFolder images{test::fast_place()};
+    disk.image(disk.points() - 1, Choice::none(), images / "image");
+    std::uint64_t last = 0;
+    LogTail tail;
+    const auto opened = SegmentLog::open(
+        settings_in(images / "image"), std::nullopt, 0,
+        [&](const LogRecord& record) -> Result<void> {
+            last = record.head.sequence;
+            return {};
+        },
+        tail);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return last;
 }
 
 // Linux tells a failed write-back once for each open file: of two syncs at a time the other one succeeds.
@@ -295,8 +362,7 @@ TEST(StoreFaultsKill, ASyncBesideAFailedOnePromisesNothing) {
         (void)changed.wait_for(lock, std::chrono::milliseconds{300}, [&] { return other_done; });
     };
     CrashDisk disk{home.path(), {.during_sync = beside}};
-    auto made =
-        SegmentLog::create({.folder = home.path(), .segment_bytes = 64u << 10, .carry = [] { return Bytes{}; }});
+    auto made = SegmentLog::create(settings_in(home.path()));
     ASSERT_TRUE(made) << made.error().message;
     log = made->get();
     const Bytes payload(100, 7);
@@ -310,21 +376,28 @@ TEST(StoreFaultsKill, ASyncBesideAFailedOnePromisesNothing) {
     (void)log->sync();
     other.join();
     const std::uint64_t promised = log->durable();
-    disk.stop();
-    disk.image(disk.points() - 1, Choice::none(), home.path().native() + "-image");
-    const fs::path image = home.path().native() + "-image";
-    std::uint64_t last = 0;
-    LogTail tail;
-    const auto opened = SegmentLog::open(
-        {.folder = image, .segment_bytes = 64u << 10, .carry = [] { return Bytes{}; }}, std::nullopt, 0,
-        [&](const LogRecord& record) -> Result<void> {
-            last = record.head.sequence;
-            return {};
-        },
-        tail);
-    EXPECT_TRUE(opened) << opened.error().message;
-    EXPECT_GE(last, promised);
-    fs::remove_all(image);
+    EXPECT_GE(last_after_power_failure(disk), promised);
+}
+
+TEST(StoreFaultsKill, ASyncPromisesOnlyWhatWasWrittenWhenItBegan) {
+    const TempFolder home{test::fast_place()};
+    SegmentLog* log = nullptr;
+    const Bytes payload(100, 7);
+    const ByteView view{payload};
+    const auto append = [&] { return log == nullptr || log->append(RecordKind::Vote, std::span{&view, 1}); };
+    const auto beside = [&] { EXPECT_TRUE(append()); };
+    CrashDisk disk{home.path(), {.during_sync = beside}};
+    auto made = SegmentLog::create(settings_in(home.path()));
+    ASSERT_TRUE(made) << made.error().message;
+    log = made->get();
+    ASSERT_TRUE(append());
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        const auto promised = log->sync();
+        ASSERT_TRUE(promised) << promised.error().message;
+        EXPECT_EQ(log->durable(), *promised);
+        EXPECT_EQ(*promised, i + 1);
+        EXPECT_EQ(last_after_power_failure(disk), *promised);
+    }
 }
 
 }  // namespace

@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store whose process is killed, and one whose disk loses its power: what was promised is there again.
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
+// A store whose disk loses its power: what was promised is there again.
 #include <cstdlib>
-#include <ctime>
 #include <map>
+#include <set>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "runtime/descriptor.h"
+#include "runtime/files.h"
 #include "store/chain.h"
 #include "store/chain_index.h"
-#include "support/any_seal.h"
+#include "store/place.h"
 #include "support/chain_answers.h"
 #include "support/crash_disk.h"
+#include "support/same_disk.h"
 #include "support/stored_chain.h"
 #include "support/temp_folder.h"
 
@@ -32,157 +28,15 @@ using test::ask_everything;
 using test::Choice;
 using test::CrashDisk;
 using test::CrashImage;
+using test::genesis_of;
+using test::OpenRules;
+using test::take_for_the_same_disk;
 using test::TempFolder;
 using test::TestChain;
+using test::vote_of;
 
 /// Many segments and many checkpoints within few blocks.
 constexpr Options kSmall{.segment_bytes = 8u << 10, .checkpoint_bytes = 6u << 10};
-
-struct Rules {
-    ledger::Rules rules;
-    test::AnySeal judge;
-    Inline parallel;
-    [[nodiscard]] ledger::BlockRules block_rules() const { return {.rules = rules, .judge = judge}; }
-    [[nodiscard]] Result<std::unique_ptr<Chain>> open(const fs::path& folder, const Options& options) {
-        return Chain::open(folder, block_rules(), parallel, options);
-    }
-};
-
-ledger::GenesisBlock genesis_of(const TestChain& chain) {
-    return {.block = chain.blocks().front(), .commit = chain.commits().front()};
-}
-
-Bytes vote_of(std::uint64_t number) {
-    Writer out;
-    out.u64(number);
-    return std::move(out).take();
-}
-
-// ---- a killed process ----------------------------------------------------------------------------------------------
-
-constexpr std::uint64_t kBlocks = 200;
-
-const TestChain& long_chain() {
-    static const auto chain = [] {
-        auto made = std::make_unique<TestChain>();
-        test::grow_namespace(*made);
-        while (made->blocks().size() <= kBlocks) test::grow(*made, "main", 1 + made->blocks().size() % 3);
-        return made;
-    }();
-    return *chain;
-}
-
-/// What the child tells: `height` is about to be written, or is durable.
-struct Message {
-    std::uint64_t height = 0;
-    bool durable = false;
-};
-
-/// The child: opens and commits, one sync for each block with the vote for it, until it is killed.
-[[noreturn]] void commit_until_killed(const fs::path& folder, int out) {
-    const auto tell = [&](const Message& message) {
-        if (::write(out, &message, sizeof message) != sizeof message) ::_exit(2);
-    };
-    Rules rules;
-    auto opened = rules.open(folder, kSmall);
-    if (!opened) {
-        fmt::print(stderr, "the child cannot open: {}\n", opened.error().message);
-        ::_exit(3);
-    }
-    Chain& chain = **opened;
-    Store& store = chain.store();
-    for (std::uint64_t height = chain.tip().height.number() + 1; height <= kBlocks; ++height) {
-        tell({.height = height});
-        const bool done = store.record_vote(vote_of(height)) && chain.add(long_chain().blocks()[height]) &&
-                          (height < 10 || store.mark_final(store.info_at(Height{height - 9})->hash)) && store.sync();
-        if (!done || (height % 17 == 0 && !store.settle(true))) ::_exit(4);
-        tell({.height = height, .durable = true});
-    }
-    ::_exit(chain.close() ? 0 : 5);
-}
-
-struct ChildRun {
-    std::uint64_t begun = 0;
-    std::uint64_t promised = 0;
-    bool killed = false;
-};
-
-/// Starts the child and kills it some microseconds after it has told so many things.
-ChildRun run_and_kill(const fs::path& folder, std::uint64_t messages, std::int64_t microseconds) {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
-    const runtime::Descriptor in{ends[0]};
-    runtime::Descriptor out{ends[1]};
-    const pid_t child = ::fork();
-    if (child == 0) commit_until_killed(folder, out.get());
-    out = {};
-    ChildRun run;
-    bool killed = false;
-    const auto kill_now = [&] {
-        const timespec wait{.tv_sec = 0, .tv_nsec = microseconds * 1000};
-        (void)::nanosleep(&wait, nullptr);  // not to wait for anything: to strike anywhere between two messages
-        ::kill(child, SIGKILL);
-        killed = true;
-    };
-    if (messages == 0) kill_now();
-    Message message;
-    for (std::uint64_t got = 1; ::read(in.get(), &message, sizeof message) == sizeof message; ++got) {
-        (message.durable ? run.promised : run.begun) = message.height;
-        if (got == messages) kill_now();
-    }
-    int status = 0;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) << status;
-    EXPECT_TRUE(killed || WIFEXITED(status));
-    run.killed = WIFSIGNALED(status);
-    return run;
-}
-
-TEST(StoreProcessKill, TheStoreGoesOnFromTheLastPromisedBlock) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        SCOPED_TRACE(fmt::format("seed {}", seed));
-        const TempFolder home{test::fast_place()};
-        const fs::path folder = home / "data";
-        Rules rules;
-        {
-            auto made = Chain::create(folder, genesis_of(long_chain()), rules.block_rules(), rules.parallel, kSmall);
-            ASSERT_TRUE(made) << made.error().message;
-        }
-        Random random{seed};
-        std::uint64_t promised = 0;
-        std::uint64_t kills = 0;
-        for (int runs = 0; promised < kBlocks && runs < 60; ++runs) {
-            const ChildRun run = run_and_kill(folder, random.below(50), random.between(0, 1500));
-            kills += run.killed ? 1 : 0;
-            promised = std::max(promised, run.promised);
-            const std::uint64_t begun = std::max(promised, run.begun);
-            ASSERT_LE(begun, promised + 1);
-
-            auto opened = rules.open(folder, kSmall);
-            ASSERT_TRUE(opened) << opened.error().message;
-            Chain& chain = **opened;
-            const std::uint64_t tip = chain.tip().height.number();
-            ASSERT_TRUE(tip == promised || tip == begun) << tip << " of " << promised << ".." << begun;
-            const auto answers = ask_everything(chain, std::span{long_chain().blocks()}.first(tip + 1),
-                                                std::span{long_chain().commits()}.first(tip + 1));
-            ASSERT_EQ(answers.wrong, "") << test::text(answers.refusals);
-            ASSERT_EQ(test::text(answers.refusals), "");
-            const Bytes vote = chain.store().votes().record;  // written before its block
-            ASSERT_TRUE(vote == vote_of(tip) || vote == vote_of(begun) || (tip == 0 && vote.empty()));
-            ASSERT_GE(chain.store().final_block().height().number() + 9, promised);
-            for (const Finding& finding : chain.store().findings())
-                ASSERT_NE(finding.what.find("write was interrupted"), std::string::npos) << finding.what;
-            promised = tip;  // reading it again made it durable
-            if (runs % 3 == 0) {
-                ASSERT_TRUE(chain.close());
-            }
-        }
-        EXPECT_EQ(promised, kBlocks);
-        EXPECT_GE(kills, 3U);
-    }
-}
-
-// ---- a power failure -----------------------------------------------------------------------------------------------
 
 /// What the log says after each of its records, and what was promised when: enough to tell which images are right.
 class History {
@@ -192,6 +46,7 @@ public:
         std::vector<state::Commit> commits{};
         Bytes vote{};
         BlockHash final_block{};
+        bool votes_complete = true;
     };
 
     explicit History(CrashDisk& disk) : disk_(disk) {}
@@ -224,7 +79,7 @@ public:
         for (std::size_t records = most; records >= std::max<std::size_t>(least, 1); --records) {
             const Said& said = at(records);
             if (store.tip().header == said.chain.back().header && store.votes().record == said.vote &&
-                store.final_block().hash == said.final_block)
+                store.votes().complete == said.votes_complete && store.final_block().hash == said.final_block)
                 return records;
         }
         return std::nullopt;
@@ -269,6 +124,24 @@ public:
         history.begin(said);
         ASSERT_TRUE(store->record_vote(said.vote));
     }
+    void complete_votes(std::uint64_t number) {
+        History::Said said = history.now();
+        said.vote = vote_of(number);
+        said.votes_complete = true;
+        history.begin(said);
+        ASSERT_TRUE(store->complete_votes(said.vote));
+    }
+    /// Makes the directory one that was copied here, which is promised to be noticed.
+    void copy() {
+        kill();
+        const std::string bytes = test::place_of_another(folder);
+        History::Said said = history.now();
+        said.votes_complete = false;
+        history.begin(said);
+        ASSERT_TRUE(runtime::replace_file(place_of(folder), bytes, 0600));
+        foreign_places.insert(bytes);
+        history.promise();
+    }
     void mark_final(std::size_t height) {
         History::Said said = history.now();
         said.final_block = hash_of(said.chain[height].header);
@@ -292,10 +165,10 @@ public:
         history.begin(said);
         ASSERT_TRUE(store->move_tip(hash_of(other.tip()), branch, other.state().view()));
     }
-    void reopen() {
+    void reopen(std::size_t findings = 0) {
         auto opened = rules.open(folder, kSmall);
         ASSERT_TRUE(opened) << opened.error().message;
-        ASSERT_TRUE((*opened)->store().findings().empty());
+        ASSERT_EQ((*opened)->store().findings().size(), findings);
         take(*std::move(opened));
     }
     /// As if the process died.
@@ -309,8 +182,9 @@ public:
     CrashDisk disk{home.path()};
     History history{disk};
     TestChain main;
-    Rules rules;
+    OpenRules rules;
     Store* store = nullptr;
+    std::set<std::string> foreign_places;  ///< what `place` said when the directory had just been copied
 
 private:
     // Opening replays, which tells the store what blocks changed; afterwards this test talks to the store itself.
@@ -321,28 +195,24 @@ private:
     std::unique_ptr<Chain> chain_;
 };
 
-/// After a real crash the index is the same file as before: an image is a copy and would not be believed.
-void take_for_the_same_disk(const fs::path& folder) {
-    const auto found = examine_index(folder / "index");
-    if (found && found->trust == IndexTrust::Foreign) {
-        ASSERT_TRUE(mark_index_in_use(folder / "index"));
-    }
-}
-
 /// The store in an image holds what was promised, all of it right, and goes on.
 void check_image(PowerWorld& world, const CrashImage& image, const std::map<BlockHash, ledger::Block>& next,
                  std::size_t bodies_from = 0) {
     const auto [least, most] = world.history.bounds(image.point);
     const fs::path folder = image.folder / "data";
     if (least == 0 && !fs::exists(folder / "format")) return;  // not even made yet
-    take_for_the_same_disk(folder);
+    const auto place = runtime::read_file(place_of(folder), 4096);
+    const bool copied = place && world.foreign_places.contains(*place);
+    if (!copied) take_for_the_same_disk(folder);
     std::size_t records = 0;
     for (int opening = 0; opening < 2; ++opening) {
         auto opened = world.rules.open(folder, kSmall);
         ASSERT_TRUE(opened) << opened.error().message;
         Chain& chain = **opened;
         for (const Finding& finding : chain.store().findings()) {
-            ASSERT_NE(finding.what.find("write was interrupted"), std::string::npos) << finding.what;
+            const bool told_copy =
+                copied && (finding.file == place_of(folder) || finding.file.parent_path() == folder / "index");
+            ASSERT_TRUE(told_copy || finding.what.find("write was interrupted") != std::string::npos) << finding.what;
         }
         if (opening == 0) {
             const auto shown = world.history.shown(chain.store(), least, std::max<std::size_t>(most, 1));
@@ -392,6 +262,19 @@ void sweep(PowerWorld& world, std::size_t images, std::uint64_t seed, const std:
         check_image(world, image, next, bodies_from);
     });
     EXPECT_GT(made, std::min(images / 4, world.disk.points()));
+}
+
+/// Every point of a few, where `sweep` might pass by.
+void look_between(PowerWorld& world, std::size_t first, std::size_t last,
+                  const std::map<BlockHash, ledger::Block>& next) {
+    const TempFolder images{test::fast_place()};
+    for (std::size_t point = first; point <= last; ++point)
+        for (const Choice& choice : {Choice::none(), Choice::all(), Choice::subset(point), Choice::prefix(1)}) {
+            const CrashImage image{.point = point, .choice = choice, .folder = images / "image", .text = {}};
+            world.disk.image(point, choice, image.folder);
+            SCOPED_TRACE(fmt::format("point {}, {}, after {}", point, test::text(choice), world.disk.operation(point)));
+            ASSERT_NO_FATAL_FAILURE(check_image(world, image, next));
+        }
 }
 
 TEST(StorePowerKill, ASyncedBlockSurvivesAndOnlyTheLastOneMayBeMissing) {
@@ -456,6 +339,43 @@ TEST(StorePowerKill, NothingPromisedIsLostWhateverIsWritten) {
     }
 }
 
+TEST(StorePowerKill, LostVotesStayLostUntilTheyAreCompleteAgain) {
+    PowerWorld world;
+    for (int i = 0; i < 20; ++i) test::grow(world.main, "main", 2);
+    std::uint64_t vote = 0;
+    const auto step = [&] {
+        ASSERT_NO_FATAL_FAILURE(world.append(world.main));
+        if (world.history.now().votes_complete) {
+            ASSERT_NO_FATAL_FAILURE(world.vote(++vote));
+        }
+        ASSERT_NO_FATAL_FAILURE(world.sync());
+    };
+    std::vector<std::pair<std::size_t, std::size_t>> changes;
+    const auto now = [&] { return world.disk.points() - 1; };
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 2; ++i) ASSERT_NO_FATAL_FAILURE(step());
+        changes.emplace_back(now(), 0);
+        if (round == 1) {
+            ASSERT_TRUE(world.store->close());
+        }
+        ASSERT_NO_FATAL_FAILURE(world.copy());
+        ASSERT_NO_FATAL_FAILURE(world.reopen(1));
+        ASSERT_NO_FATAL_FAILURE(step());
+        changes.back().second = now();
+        world.kill();
+        ASSERT_NO_FATAL_FAILURE(world.reopen());
+        ASSERT_FALSE(world.store->votes().complete);
+        ASSERT_NO_FATAL_FAILURE(step());
+        changes.emplace_back(now(), 0);
+        ASSERT_NO_FATAL_FAILURE(world.complete_votes(++vote));
+        ASSERT_NO_FATAL_FAILURE(step());
+        changes.back().second = now();
+    }
+    const auto next = followers({&world.main});
+    sweep(world, 300, 41, next, test::Names::Posix);
+    for (const auto& [first, last] : changes) ASSERT_NO_FATAL_FAILURE(look_between(world, first, last, next));
+}
+
 TEST(StorePowerKill, PruningLosesOnlyWhatItShould) {
     PowerWorld world;
     for (std::size_t i = 1; i <= 24; ++i) {
@@ -476,6 +396,24 @@ TEST(StorePowerKill, PruningLosesOnlyWhatItShould) {
     EXPECT_GT(pruned, 10U);
     EXPECT_GT(world.disk.points(), first);
     sweep(world, 300, 31, {}, test::Names::Posix, 18);
+}
+
+TEST(StorePowerKill, ANewIndexKeepsWhatItCommitted) {
+    const TempFolder home{test::fast_place()};
+    const fs::path folder = home / "index";
+    fs::create_directory(folder);
+    CrashDisk disk{folder};
+    const IndexHead head{.durable = 7};
+    {
+        const auto index = ChainIndex::open(folder).value();
+        auto update = index->update().value();
+        ASSERT_TRUE(update.put_head(head));
+        ASSERT_TRUE(update.commit());
+    }
+    disk.stop();
+    disk.image(disk.points() - 1, Choice::none(), home / "image");
+    const auto index = ChainIndex::open(home / "image").value();
+    EXPECT_EQ(index->head().value(), head);
 }
 
 TEST(StorePowerKill, ARecordTornAtAnyByteIsThereOrIsNot) {

@@ -306,6 +306,70 @@ TEST_F(Stores, PruneBodiesThenAttestationsThenHeaders) {
     EXPECT_NE(refused.error().message.find("pruned"), std::string::npos);
 }
 
+TEST_F(Stores, KnowHowMuchOfTheChainIsHere) {
+    StoredChain world{folder, {.segment_bytes = 8u << 10, .undo_blocks = 0}};
+    // The same, found by looking at every block.
+    const auto expect_counted = [&](const Store& store) {
+        const Store::Extent extent = store.extent().value();
+        std::uint64_t blocks = 0;
+        std::uint64_t transactions = 0;
+        Height height = store.tip().height();
+        Height bodies_from = height;
+        for (;; --height) {
+            const auto info = store.info_at(height);
+            if (!info) break;
+            ++blocks;
+            transactions += info->tx_count;
+            if (info->has_body) bodies_from = height;
+            if (height == store.base().height()) break;
+        }
+        EXPECT_EQ(extent.blocks, blocks);
+        EXPECT_EQ(extent.transactions, transactions);
+        EXPECT_EQ(extent.bodies_from, bodies_from);
+        EXPECT_EQ(extent.headers_from, Height{store.tip().height().number() + 1 - blocks});
+        return extent;
+    };
+    const auto expect_everywhere = [&] {
+        expect_counted(world.chain().store());
+        ASSERT_TRUE(world.chain().store().settle(false));
+        expect_counted(world.chain().store());
+        world.kill();
+        world.reopen();
+        expect_counted(world.chain().store());
+    };
+    ASSERT_NO_FATAL_FAILURE(expect_everywhere());
+    for (std::size_t i = 0; i < 30; ++i) world.grow(1 + i % 3);
+    ASSERT_NO_FATAL_FAILURE(expect_everywhere());
+    EXPECT_EQ(expect_counted(world.chain().store()).transactions, 62U);  // with genesis and the namespace
+
+    // Another branch, and back to where it began.
+    test::TestChain other = world.memory().fork(29);
+    std::vector<Store::Adopted> branch;
+    for (int i = 0; i < 4; ++i) {
+        test::grow(other, "other", 5);
+        ASSERT_TRUE(world.chain().store().keep(other.blocks().back()));
+        branch.push_back({.hash = hash_of(other.tip()), .delta = other.commits().back().delta});
+    }
+    ASSERT_TRUE(world.chain().store().move_tip(hash_of(other.tip()), branch, other.state().view()));
+    ASSERT_NO_FATAL_FAILURE(expect_everywhere());
+    const test::TestChain fork = world.memory().fork(29);
+    ASSERT_TRUE(world.chain().store().move_tip(hash_of(fork.tip()), {}, fork.state().view()));
+    ASSERT_NO_FATAL_FAILURE(expect_everywhere());
+
+    ASSERT_TRUE(world.close());
+    std::filesystem::remove_all(folder / "index");
+    world.reopen();
+    ASSERT_NO_FATAL_FAILURE(expect_everywhere());
+
+    ASSERT_TRUE(world.chain().store().mark_final(world.chain().store().tip().hash));
+    for (const Prune what : {Prune::Bodies, Prune::Attestations, Prune::Headers}) {
+        while (world.chain().store().prune(what, Height{20}).value().more) {
+        }
+        ASSERT_NO_FATAL_FAILURE(expect_everywhere());
+    }
+    EXPECT_GT(expect_counted(world.chain().store()).headers_from, Height{10});
+}
+
 TEST_F(Stores, AreReadWhileTheyAreWritten) {
     test::TestChain memory;
     test::grow_namespace(memory);
@@ -331,6 +395,7 @@ TEST_F(Stores, AreReadWhileTheyAreWritten) {
             ASSERT_LE(store.final_block().height(), store.tip().height());
             ASSERT_TRUE(store.votes().complete);
             ASSERT_TRUE(store.usage());
+            ASSERT_GE(store.extent().value().blocks, block.header.height.number());
             ASSERT_TRUE(store.notes("peers", 10));
         }
     };

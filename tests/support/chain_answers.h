@@ -37,6 +37,13 @@ inline Answers ask_everything(store::Chain& chain, std::span<const ledger::Block
     if (store.tip().header != tip) wrong(fmt::format("the tip is {}", store.tip().height()));
     if (chain.tip() != tip) wrong("the chain's tip is another than the store's");
     if (chain.state().view().root() != tip.state_root) wrong("the state at the tip");
+    if (const auto extent = store.extent(); answered(extent)) {
+        std::uint64_t transactions = 0;
+        for (const ledger::Block& block : blocks) transactions += block.txs.size();
+        if (extent->headers_from != ledger::Height{0} || extent->blocks != blocks.size()) wrong("the number of blocks");
+        if (extent->transactions != transactions) wrong(fmt::format("{} transactions", extent->transactions));
+        if (extent->bodies_from.number() > bodies_from) wrong(fmt::format("bodies from {}", extent->bodies_from));
+    }
     for (std::size_t height = 0; height < blocks.size(); ++height) {
         const ledger::Block& block = blocks[height];
         const auto hash = hash_of(block.header);

@@ -63,7 +63,7 @@ ssize_t Recorder::write(int fd, const WriteCall& call) {
     const auto fitting = fits(objects_[found->node], offset, bytes);
     if (fitting == 0 && bytes > 0) return failed(ENOSPC);
 
-    ssize_t result = call.real(fitting);
+    const ssize_t result = call.real(fitting);
     if (result <= 0) return result;
     const auto wrote = static_cast<std::size_t>(result);
     take_blocks(objects_[found->node], offset, offset + wrote);
@@ -81,14 +81,9 @@ ssize_t Recorder::write(int fd, const WriteCall& call) {
                         .one_write = true,
                         .covers = trace_.size(),
                         .text = fmt::format("sync {} {}+{}", path, offset, wrote)};
-    if (const auto fault = fault_for(Fault::On::Sync, path)) {
-        operation.act = Act::FailedSync;
-        operation.lost = fault->dirty_lost;
-        operation.text += " failed";
-        result = failed(fault->error);
-    }
+    const auto error = fail_sync(operation, path);
     trace_.push_back(std::move(operation));
-    return result;
+    return error ? failed(*error) : result;
 }
 
 int Recorder::resize(int fd, off_t size, const std::function<int()>& real) {
@@ -157,6 +152,15 @@ int Recorder::allocate(int fd, int mode, off_t offset, off_t length, const std::
 
 // ---- syncs ---------------------------------------------------------------------------------------------------------
 
+std::optional<int> Recorder::fail_sync(Operation& sync, const std::string& path) {
+    const auto fault = fault_for(Fault::On::Sync, path);
+    if (!fault) return std::nullopt;
+    sync.act = Act::FailedSync;
+    sync.lost = fault->dirty_lost;
+    sync.text += " failed";
+    return fault->error;
+}
+
 int Recorder::sync(int fd, bool whole, const std::function<int()>& real) {
     Inside inside;
     auto held = lock();
@@ -171,12 +175,9 @@ int Recorder::sync(int fd, bool whole, const std::function<int()>& real) {
                         .whole = whole,
                         .covers = trace_.size(),
                         .text = fmt::format("sync {}", path)};
-    if (const auto fault = fault_for(Fault::On::Sync, path)) {
-        operation.act = Act::FailedSync;
-        operation.lost = fault->dirty_lost;
-        operation.text += " failed";
+    if (const auto error = fail_sync(operation, path)) {
         trace_.push_back(std::move(operation));
-        return failed(fault->error);
+        return failed(*error);
     }
     held.unlock();  // other threads write meanwhile, as they do on a disk
     if (options_.real_syncs) {
@@ -220,14 +221,9 @@ int Recorder::sync_map(void* address, std::size_t length, const std::function<in
         }
         Operation operation{
             .act = Act::Sync, .node = *node, .covers = trace_.size(), .text = fmt::format("sync {}", name)};
-        const auto fault = fault_for(Fault::On::Sync, name);
-        if (fault) {
-            operation.act = Act::FailedSync;
-            operation.lost = fault->dirty_lost;
-            operation.text += " failed";
-        }
+        const auto error = fail_sync(operation, name);
         trace_.push_back(std::move(operation));
-        if (fault) return failed(fault->error);
+        if (error) return failed(*error);
     }
     return 0;
 }
@@ -316,7 +312,8 @@ int Recorder::rename(int from_folder, const char* from, int to_folder, const cha
     return 0;
 }
 
-int Recorder::link(int folder, const char* path, const std::function<int()>& real) {
+int Recorder::change_name(int folder, const char* path, const std::function<int()>& real,
+                          const std::function<void(const Name&)>& record) {
     Inside inside;
     auto held = lock();
     const auto name = resolve(folder, path);
@@ -326,48 +323,37 @@ int Recorder::link(int folder, const char* path, const std::function<int()>& rea
     }
     if (const auto fault = fault_for(Fault::On::Name, path_of(*name))) return failed(fault->error);
     if (const int result = real(); result != 0) return result;
-    struct stat about {};
-    const auto place = folder_ / path_of(*name);
-    if (::lstat(place.c_str(), &about) != 0) return 0;
-    const auto known = by_key_.find({about.st_dev, about.st_ino});
-    if (known != by_key_.end() && (objects_[known->second].unnamed || !objects_[known->second].names.empty())) {
-        record_names(Act::Create, fmt::format("link {}", path_of(*name)), {{*name, known->second}});
-    } else {
-        adopt(*name, place, about);
-    }
+    record(*name);
     return 0;
+}
+
+int Recorder::link(int folder, const char* path, const std::function<int()>& real) {
+    return change_name(folder, path, real, [&](const Name& name) {
+        struct stat about {};
+        const auto place = folder_ / path_of(name);
+        if (::lstat(place.c_str(), &about) != 0) return;
+        const auto known = by_key_.find({about.st_dev, about.st_ino});
+        if (known != by_key_.end() && (objects_[known->second].unnamed || !objects_[known->second].names.empty())) {
+            record_names(Act::Create, fmt::format("link {}", path_of(name)), {{name, known->second}});
+        } else {
+            adopt(name, place, about);
+        }
+    });
 }
 
 int Recorder::remove(int folder, const char* path, const std::function<int()>& real) {
-    Inside inside;
-    auto held = lock();
-    const auto name = resolve(folder, path);
-    if (!name) {
-        held.unlock();
-        return real();
-    }
-    if (const auto fault = fault_for(Fault::On::Name, path_of(*name))) return failed(fault->error);
-    if (const int result = real(); result != 0) return result;
-    if (named(*name)) record_names(Act::Remove, fmt::format("remove {}", path_of(*name)), {{*name, std::nullopt}});
-    return 0;
+    return change_name(folder, path, real, [&](const Name& name) {
+        if (named(name)) record_names(Act::Remove, fmt::format("remove {}", path_of(name)), {{name, std::nullopt}});
+    });
 }
 
 int Recorder::make_folder(int folder, const char* path, const std::function<int()>& real) {
-    Inside inside;
-    auto held = lock();
-    const auto name = resolve(folder, path);
-    if (!name) {
-        held.unlock();
-        return real();
-    }
-    if (const auto fault = fault_for(Fault::On::Name, path_of(*name))) return failed(fault->error);
-    if (const int result = real(); result != 0) return result;
-    struct stat about {};
-    const auto place = folder_ / path_of(*name);
-    if (::lstat(place.c_str(), &about) == 0) {
-        record_names(Act::MakeFolder, fmt::format("make folder {}", path_of(*name)), {{*name, add(about)}});
-    }
-    return 0;
+    return change_name(folder, path, real, [&](const Name& name) {
+        struct stat about {};
+        const auto place = folder_ / path_of(name);
+        if (::lstat(place.c_str(), &about) == 0)
+            record_names(Act::MakeFolder, fmt::format("make folder {}", path_of(name)), {{name, add(about)}});
+    });
 }
 
 }  // namespace rhizome::test::crash

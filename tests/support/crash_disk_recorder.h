@@ -120,6 +120,12 @@ private:
     void set_name(const Name& name, std::optional<Node> node);
     void record_names(Act act, std::string text, std::vector<std::pair<Name, std::optional<Node>>> names);
 
+    /// Does what is asked with a name; if it worked and the name is watched, `record` is told which it is.
+    int change_name(int folder, const char* path, const std::function<int()>& real,
+                    const std::function<void(const Name&)>& record);
+    /// Makes the sync a failed one if a fault says so, and returns the error then.
+    std::optional<int> fail_sync(Operation& sync, const std::string& path);
+
     std::optional<Fault> fault_for(Fault::On on, const std::string& path, const std::string& other = {});
     std::uint64_t blocks_missing(const Object& object, std::uint64_t begin, std::uint64_t end) const;
     std::size_t fits(const Object& object, std::uint64_t offset, std::size_t bytes) const;

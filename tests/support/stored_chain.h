@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/codec.h"
 #include "base/ensure.h"
 #include "store/chain.h"
 #include "support/any_seal.h"
@@ -28,19 +29,40 @@ inline void grow(TestChain& chain, std::string_view prefix, std::size_t count, s
     chain.mine_all(txs);
 }
 
+/// What opening a chain takes besides its folder; every seal is good.
+struct OpenRules {
+    ledger::Rules rules;
+    AnySeal judge;
+    Inline parallel;
+    [[nodiscard]] ledger::BlockRules block_rules() const { return {.rules = rules, .judge = judge}; }
+    [[nodiscard]] Result<std::unique_ptr<store::Chain>> open(const std::filesystem::path& folder,
+                                                             const store::Options& options) {
+        return store::Chain::open(folder, block_rules(), parallel, options);
+    }
+};
+
+inline ledger::GenesisBlock genesis_of(const TestChain& chain) {
+    return {.block = chain.blocks().front(), .commit = chain.commits().front()};
+}
+
+/// A vote record to be told from others.
+inline Bytes vote_of(std::uint64_t number) {
+    Writer out;
+    out.u64(number);
+    return std::move(out).take();
+}
+
 class StoredChain {
 public:
     explicit StoredChain(std::filesystem::path folder, const store::Options& options = {})
         : folder_(std::move(folder)), options_(options), memory_(std::make_unique<TestChain>()) {
-        auto made = store::Chain::create(folder_, genesis(), rules(), parallel_, options_);
+        auto made = store::Chain::create(folder_, genesis(), rules(), parallel(), options_);
         ensure(made.has_value(), made ? "" : made.error().message);
         chain_ = *std::move(made);
     }
 
     /// Genesis, as it was made. The first block after it, made by the first `grow`, has the namespace only.
-    [[nodiscard]] ledger::GenesisBlock genesis() const {
-        return {.block = memory_->blocks().front(), .commit = memory_->commits().front()};
-    }
+    [[nodiscard]] ledger::GenesisBlock genesis() const { return genesis_of(*memory_); }
     [[nodiscard]] TestChain& memory() { return *memory_; }
     [[nodiscard]] store::Chain& chain() { return *chain_; }
     /// The same chain in memory, to grow another branch.
@@ -69,21 +91,19 @@ public:
     void reopen(const store::ProgressSink& progress = {}, std::optional<store::Options> options = {}) {
         chain_.reset();
         if (options) options_ = *options;
-        auto opened = store::Chain::open(folder_, rules(), parallel_, options_, progress);
+        auto opened = store::Chain::open(folder_, rules(), parallel(), options_, progress);
         ensure(opened.has_value(), opened ? "" : opened.error().message);
         chain_ = *std::move(opened);
     }
-    [[nodiscard]] ledger::BlockRules rules() const { return {.rules = rules_, .judge = judge_}; }
-    [[nodiscard]] Parallel& parallel() { return parallel_; }
+    [[nodiscard]] ledger::BlockRules rules() const { return rules_.block_rules(); }
+    [[nodiscard]] Parallel& parallel() { return rules_.parallel; }
 
 private:
     [[nodiscard]] std::uint64_t stored() const { return chain_->tip().height.number(); }
 
     std::filesystem::path folder_;
     store::Options options_;
-    ledger::Rules rules_;
-    AnySeal judge_;
-    Inline parallel_;
+    OpenRules rules_;
     std::unique_ptr<TestChain> memory_;
     std::unique_ptr<store::Chain> chain_;
 };

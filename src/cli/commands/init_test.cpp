@@ -17,7 +17,7 @@ class InitCommand : public ::testing::Test {
 protected:
     /// What a stranger would see: nothing that looks like a chain, and no rest of a half-made one.
     void expect_no_chain() {
-        for (const auto* part : {"format", "log", "index"})
+        for (const auto* part : {"format", "log", "index", "place"})
             EXPECT_FALSE(fs::exists(fs::path{harness.data} / part)) << part;
         if (!fs::exists(harness.data)) return;
         for (const auto& entry : fs::directory_iterator{harness.data}) EXPECT_EQ(entry.path().filename(), "node");

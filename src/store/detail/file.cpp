@@ -23,6 +23,18 @@ Error error_of(std::string_view doing, const std::filesystem::path& path, int nu
 
 }  // namespace
 
+Result<FileIdentity> identity_of(const std::filesystem::path& path) {
+    struct statx facts {};
+    if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &facts) != 0)
+        return Fail{error_of("look at", path, errno)};
+    FileIdentity identity{.inode = facts.stx_ino};
+    if ((facts.stx_mask & STATX_BTIME) != 0) {
+        identity.born_seconds = static_cast<std::uint64_t>(facts.stx_btime.tv_sec);
+        identity.born_nanoseconds = facts.stx_btime.tv_nsec;
+    }
+    return identity;
+}
+
 Result<File> File::open(const std::filesystem::path& path, Mode mode) {
     const int flags = mode == Mode::Read ? O_RDONLY : mode == Mode::Write ? O_RDWR : O_RDWR | O_CREAT | O_EXCL;
     const int number = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
@@ -109,6 +121,13 @@ Result<std::uint64_t> File::size() const {
     struct stat facts {};
     if (::fstat(descriptor_.get(), &facts) != 0) return Fail{error_of("look at", path_, errno)};
     return static_cast<std::uint64_t>(facts.st_size);
+}
+
+Result<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+    std::error_code failed;
+    std::filesystem::rename(from, to, failed);
+    if (failed) return Fail{error_of("rename", from, failed.value())};
+    return {};
 }
 
 Result<void> sync_folder(const std::filesystem::path& path) {

@@ -12,6 +12,15 @@
 
 namespace rhizome::store::detail {
 
+/// Which file this is, wherever its disk is mounted: a copy is another file.
+struct FileIdentity {
+    std::uint64_t inode = 0;
+    std::uint64_t born_seconds = 0;  ///< 0 where the file system does not know
+    std::uint64_t born_nanoseconds = 0;
+    friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+Result<FileIdentity> identity_of(const std::filesystem::path& path);
+
 /// A file that is read and written at given places. Errors name the path; whole reads and writes or an error.
 /// May be used from several threads, as far as they mean different places.
 class File {
@@ -41,6 +50,9 @@ private:
     std::filesystem::path path_;
     runtime::Descriptor descriptor_;
 };
+
+/// Gives a file another name, in the place of what has that name. Durable only after `sync_folder`.
+Result<void> rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// Names made or removed in a folder are on the disk.
 Result<void> sync_folder(const std::filesystem::path& path);

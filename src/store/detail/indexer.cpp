@@ -39,7 +39,7 @@ void Indexer::push(IndexItem item) {
             transactions_[item.ids[i]].push_back({.height = row.header.height, .index = static_cast<std::uint32_t>(i)});
     }
     ++order_;
-    for (const BlockId& block : item.chain) chain_[block.height] = {.hash = block.hash, .order = order_};
+    for (const auto& [height, row] : item.chain) chain_[height] = {.row = row, .order = order_};
     for (const auto& [hash, delta] : item.changes) changes_.insert_or_assign(hash, delta);
     items_bytes_ += item.bytes;
     ++pushed_;
@@ -147,7 +147,7 @@ Result<void> Indexer::write(const Batch& batch) {
             TRY(update.put_transactions(row.header.height, item.ids));
         }
         if (item.cut_above) TRY(update.cut_chain_above(*item.cut_above));
-        for (const BlockId& block : item.chain) TRY(update.put_on_chain(block.height, block.hash));
+        for (const auto& [height, row] : item.chain) TRY(update.put_on_chain(height, row));
         for (const auto& [hash, delta] : item.changes) {
             const Bytes bytes = state::encode(delta);
             if (bytes.size() <= settings_.undo_bytes_max) TRY(update.put_undo(hash, bytes));
@@ -235,10 +235,10 @@ std::optional<BlockRow> Indexer::block(const ledger::BlockHash& hash) const {
     return found == blocks_.end() ? std::nullopt : std::optional{found->second};
 }
 
-std::optional<ledger::BlockHash> Indexer::on_chain(ledger::Height height) const {
+std::optional<ChainRow> Indexer::on_chain(ledger::Height height) const {
     const std::lock_guard lock{mutex_};
     const auto found = chain_.find(height);
-    return found == chain_.end() ? std::nullopt : std::optional{found->second.hash};
+    return found == chain_.end() ? std::nullopt : std::optional{found->second.row};
 }
 
 std::vector<ledger::BlockHash> Indexer::all_at(ledger::Height height) const {

@@ -30,7 +30,11 @@ struct IndexItem {
     Facts facts{};               ///< what holds after it
     std::optional<std::pair<ledger::BlockHash, BlockRow>> block{};
     std::vector<crypto::Hash256> ids{};
-    std::vector<BlockId> chain{};  ///< now on the chain, oldest first
+    struct OnChain {
+        ledger::Height height{};
+        ChainRow row{};
+    };
+    std::vector<OnChain> chain{};  ///< now on the chain, oldest first
     /// A move of the tip: heights above are no longer on the chain, before `chain` is put there.
     std::optional<ledger::Height> cut_above{};
     std::vector<std::pair<ledger::BlockHash, state::Delta>> changes{};
@@ -67,7 +71,7 @@ public:
 
     // ---- what is not in the index yet ------------------------------------------------------------------------------
     [[nodiscard]] std::optional<BlockRow> block(const ledger::BlockHash& hash) const;
-    [[nodiscard]] std::optional<ledger::BlockHash> on_chain(ledger::Height height) const;
+    [[nodiscard]] std::optional<ChainRow> on_chain(ledger::Height height) const;
     [[nodiscard]] std::vector<ledger::BlockHash> all_at(ledger::Height height) const;
     [[nodiscard]] std::vector<TxRow> transactions(const crypto::Hash256& id) const;
     [[nodiscard]] std::optional<state::Delta> change(const ledger::BlockHash& hash) const;
@@ -84,7 +88,7 @@ private:
         }
     };
     struct ChainPlace {
-        ledger::BlockHash hash{};
+        ChainRow row{};
         std::uint64_t order = 0;
     };
     struct Batch {

@@ -62,6 +62,15 @@ Result<Ticket> Store::Inside::write(RecordKind kind, ByteView payload, Facts fac
     return appended.sequence;
 }
 
+Result<Ticket> Store::Inside::write_vote(RecordKind kind, ByteView record) {
+    if (record.size() > kVoteBytesMax)
+        return fail(ErrorKind::Exhausted, fmt::format("a vote record of {} bytes is too large", record.size()));
+    Facts after = facts;
+    after.vote = {record.begin(), record.end()};
+    if (kind == RecordKind::VotesKnown) after.votes_complete = true;
+    return write(kind, record, std::move(after), {});
+}
+
 Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
                                         const std::optional<state::Delta>& change) {
     const BlockId id{.hash = hash_of(block.header), .height = block.header.height};
@@ -78,9 +87,10 @@ Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& bl
     if (change) item.changes.emplace_back(id.hash, *change);
     item.bytes = bytes.size() + (change ? bytes.size() : 0);  // a change is about as large as what made it
     Facts after = facts;
+    const std::uint64_t total = tx_total + block.txs.size();
     if (kind == RecordKind::Append) {
         after.tip = id;
-        item.chain.push_back(id);
+        item.chain.push_back({.height = id.height, .row = {.hash = id.hash, .tx_total = total}});
     }
     TRY(const Ticket ticket, write(kind, bytes, std::move(after), std::move(item)));
     if (kind == RecordKind::Append)
@@ -89,13 +99,15 @@ Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& bl
                  .signature = block.signature,
                  .tx_count = static_cast<std::uint32_t>(block.txs.size()),
                  .bytes = static_cast<std::uint32_t>(bytes.size()),
-                 .has_body = true});
+                 .has_body = true},
+                total);
     return ticket;
 }
 
-void Store::Inside::set_tip(const BlockInfo& block) {
+void Store::Inside::set_tip(const BlockInfo& block, std::uint64_t total) {
     const std::lock_guard lock{mutex};
     tip = block;
+    tx_total = total;
 }
 
 void Store::Inside::offer(const state::StateView& view, std::uint64_t bytes) {
@@ -105,36 +117,41 @@ void Store::Inside::offer(const state::StateView& view, std::uint64_t bytes) {
     indexer->offer_state(facts.tip, view, due);
 }
 
-Result<IndexItem> Store::Inside::move_item(const BlockId& to, std::span<const IndexItem> behind) {
+Result<Store::Inside::Move> Store::Inside::plan_move(const BlockId& to, std::span<const IndexItem> behind) {
     // While opening, what is behind the index is in `behind` and nowhere else yet.
     const auto row_of = [&](const BlockHash& hash) -> Result<std::optional<BlockRow>> {
         for (auto item = behind.rbegin(); item != behind.rend(); ++item)
             if (item->block && item->block->first == hash) return std::optional{item->block->second};
         return row(hash);
     };
-    const auto chain_at = [&](Height height) -> Result<std::optional<BlockHash>> {
+    const auto chain_now = [&](Height height) -> Result<std::optional<ChainRow>> {
         for (auto item = behind.rbegin(); item != behind.rend(); ++item) {
-            for (const BlockId& block : item->chain)
-                if (block.height == height) return std::optional{block.hash};
-            if (item->cut_above && height > *item->cut_above) return std::optional<BlockHash>{};
+            for (const IndexItem::OnChain& block : item->chain)
+                if (block.height == height) return std::optional{block.row};
+            if (item->cut_above && height > *item->cut_above) return std::optional<ChainRow>{};
         }
-        return hash_at(height);
+        return chain_at(height);
     };
-    IndexItem item;
+    Move move;
+    IndexItem& item = move.item;
     BlockId at = to;
     for (;;) {
-        TRY(const auto known, chain_at(at.height));
-        if (known && *known == at.hash) break;
+        TRY(const auto known, chain_now(at.height));
+        if (known && known->hash == at.hash) {
+            move.tx_total = known->tx_total;
+            break;
+        }
         TRY(const auto block, row_of(at.hash));
         if (!block || block->header.height != at.height || at.height == Height{0})
             return fail(ErrorKind::Corrupt,
                         fmt::format("the tip moved to a branch whose block {} is not here", at.hash));
-        item.chain.push_back(at);
+        item.chain.push_back({.height = at.height, .row = {.hash = at.hash, .tx_total = block->tx_count}});
         at = {.hash = block->header.previous, .height = at.height - 1};
     }
     std::reverse(item.chain.begin(), item.chain.end());
+    for (auto& [height, row] : item.chain) row.tx_total = move.tx_total += row.tx_total;
     item.cut_above = at.height;
-    return item;
+    return move;
 }
 
 Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first, std::span<const IndexItem> behind) {
@@ -153,7 +170,7 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
             TRY(auto carried, decode_facts(record.payload));
             if (first) {
                 facts = std::move(carried);
-                item.chain.push_back(facts.base);
+                item.chain.push_back({.height = facts.base.height, .row = {.hash = facts.base.hash}});
             } else if (carried != facts) {
                 return fail(ErrorKind::Corrupt, "the segment begins with other facts than the one before ended with");
             }
@@ -175,13 +192,19 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
                 if (block->header.previous != facts.tip.hash)
                     return fail(ErrorKind::Corrupt, "the block in it does not follow the tip");
                 facts.tip = id;
-                item.chain.push_back(id);
+            }
+            // The block that everything begins with is told first by the facts, without its transactions.
+            if (record.head.kind == RecordKind::Append || (id == facts.base && id == facts.tip)) {
+                tx_total += block->txs.size();
+                item.chain.push_back({.height = id.height, .row = {.hash = id.hash, .tx_total = tx_total}});
             }
             break;
         }
         case RecordKind::Tip: {
             TRY(const BlockId to, block_id());
-            TRY(item, move_item(to, behind));
+            TRY(Move move, plan_move(to, behind));
+            item = std::move(move.item);
+            tx_total = move.tx_total;
             facts.tip = to;
             break;
         }
@@ -189,7 +212,12 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
             TRY(facts.final_block, block_id());
             break;
         }
-        case RecordKind::Vote:
+        case RecordKind::Vote: facts.vote = {record.payload.begin(), record.payload.end()}; break;
+        case RecordKind::VotesLost:
+            if (!record.payload.empty()) return fail(ErrorKind::Corrupt, "lost votes have no content");
+            facts.votes_complete = false;
+            break;
+        case RecordKind::VotesKnown:
             facts.vote = {record.payload.begin(), record.payload.end()};
             facts.votes_complete = true;
             break;
@@ -216,10 +244,15 @@ Result<std::optional<BlockRow>> Store::Inside::row(const BlockHash& hash) const 
 }
 
 Result<std::optional<BlockHash>> Store::Inside::hash_at(Height height) const {
+    TRY(const auto row, chain_at(height));
+    return row ? std::optional{row->hash} : std::nullopt;
+}
+
+Result<std::optional<ChainRow>> Store::Inside::chain_at(Height height) const {
     {
         // Rows above the tip may still stand in the index after a move back.
         const std::lock_guard lock{mutex};
-        if (height > facts.tip.height) return std::optional<BlockHash>{};
+        if (height > facts.tip.height) return std::optional<ChainRow>{};
     }
     if (indexer)
         if (auto recent = indexer->on_chain(height)) return recent;

@@ -10,6 +10,7 @@
 
 #include "store/chain_index.h"
 #include "store/detail/indexer.h"
+#include "store/place.h"
 #include "store/segment_log.h"
 #include "store/store.h"
 
@@ -22,10 +23,11 @@ struct Store::Inside {
     DataFolder folder;
     Options options;
     std::vector<Finding> findings{};
-    mutable std::mutex mutex{};  ///< tip, final block, votes: written by one thread, read by any
+    mutable std::mutex mutex{};  ///< tip, final block, total, votes: written by one thread, read by any
     Facts facts{};
     BlockInfo base{};
     BlockInfo tip{};
+    std::uint64_t tx_total = 0;  ///< of the chain up to the tip
     BlockInfo final_block{};
     std::uint64_t since_checkpoint = 0;  ///< bytes of blocks
     std::unique_ptr<SegmentLog> log{};
@@ -39,13 +41,20 @@ struct Store::Inside {
 
     // ---- writing ---------------------------------------------------------------------------------------------------
     Result<Ticket> write(RecordKind kind, ByteView payload, Facts facts_after, detail::IndexItem item);
+    Result<Ticket> write_vote(RecordKind kind, ByteView record);
+    Result<void> arrive(const PlaceFinding& place);
     Result<Ticket> add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
                              const std::optional<state::Delta>& change);
-    void set_tip(const BlockInfo& block);
+    void set_tip(const BlockInfo& block, std::uint64_t total);
     /// The state at the tip, for the next checkpoint, which is due when enough has come.
     void offer(const state::StateView& view, std::uint64_t bytes);
-    /// What a move of the tip means for the index. `behind` are items that are not in it yet, while opening.
-    Result<detail::IndexItem> move_item(const BlockId& to, std::span<const detail::IndexItem> behind);
+    /// What a move of the tip means for the index, and the transactions of the chain afterwards. `behind` are items
+    /// that are not in it yet, while opening.
+    struct Move {
+        detail::IndexItem item{};
+        std::uint64_t tx_total = 0;
+    };
+    Result<Move> plan_move(const BlockId& to, std::span<const detail::IndexItem> behind);
     /// What a record of the log says, while opening. The first one of a log without an index says where everything
     /// begins.
     Result<detail::IndexItem> read_record(const LogRecord& record, bool first,
@@ -60,6 +69,7 @@ struct Store::Inside {
 
     // ---- reading ---------------------------------------------------------------------------------------------------
     Result<std::optional<BlockRow>> row(const ledger::BlockHash& hash) const;
+    Result<std::optional<ChainRow>> chain_at(ledger::Height height) const;
     Result<std::optional<ledger::BlockHash>> hash_at(ledger::Height height) const;
 };
 

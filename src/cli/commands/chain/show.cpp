@@ -15,28 +15,19 @@ namespace rhizome::cli::chain {
 namespace {
 
 struct Summary {
-    std::uint64_t blocks = 0;
-    std::uint64_t transactions = 0;
-    ledger::Height first_body{};  ///< of the oldest block that is here as a whole
+    store::Store::Extent extent{};
+    store::Store::Usage usage{};
     std::vector<store::BlockInfo> last{};
 };
 
-Result<Summary> summarise(Invocation& call, const OfflineChain& at, std::uint64_t last) {
+Result<Summary> summarise(const OfflineChain& at, std::uint64_t last) {
     Summary summary;
-    const ledger::Height tip = at.height();
-    const ledger::Height base = at.store().base().height();
-    summary.first_body = tip;
-    Progress progress{call.console, "Counting", tip.number() - base.number()};
-    for (ledger::Height height = tip;; --height) {
-        const auto info = at.store().info_at(height);
-        if (!info && info.error().kind == ErrorKind::NotFound) break;  // pruned, header and all
-        if (!info) return Fail{info.error()};
-        ++summary.blocks;
-        summary.transactions += info->tx_count;
-        if (info->has_body) summary.first_body = height;
-        if (summary.last.size() < last) summary.last.push_back(*info);
-        progress.advance();
-        if (height == base) break;
+    TRY(summary.extent, at.store().extent());
+    TRY(summary.usage, at.store().usage());
+    for (ledger::Height height = at.height(); summary.last.size() < last; --height) {
+        TRY(const auto info, at.store().info_at(height));
+        summary.last.push_back(info);
+        if (height == summary.extent.headers_from) break;
     }
     return summary;
 }
@@ -50,7 +41,8 @@ json::Value block_row(const store::BlockInfo& info, const OfflineChain& at) {
                         {"sealedBy", sealed_by(info, at)}};
 }
 
-json::Value data_of(const OfflineChain& at, const Summary& summary, const store::Store::Usage& usage) {
+json::Value data_of(const OfflineChain& at, const Summary& summary) {
+    const store::Store::Usage& usage = summary.usage;
     const auto& view = at.chain->state().view();
     const auto documents = view.totals(state::Prefix::documents());
     json::Array last;
@@ -65,11 +57,11 @@ json::Value data_of(const OfflineChain& at, const Summary& summary, const store:
                         {"stateRoot", tip.state_root.hex()},
                         {"documents", documents.count},
                         {"documentBytes", documents.bytes},
-                        {"blocks", summary.blocks},
-                        {"transactions", summary.transactions},
+                        {"blocks", summary.extent.blocks},
+                        {"transactions", summary.extent.transactions},
                         {"final", at.store().final_block().height().number()},
                         {"checkpoint", usage.checkpoint.number()},
-                        {"prunedBelow", summary.first_body.number()},
+                        {"prunedBelow", summary.extent.bodies_from.number()},
                         {"base", at.store().base().height().number()},
                         {"data", at.folder.native()},
                         {"disk", json::Object{{"logBytes", usage.log_bytes},
@@ -78,8 +70,8 @@ json::Value data_of(const OfflineChain& at, const Summary& summary, const store:
                         {"last", std::move(last)}};
 }
 
-std::string text_of(const Console& console, const OfflineChain& at, const Summary& summary,
-                    const store::Store::Usage& usage) {
+std::string text_of(const Console& console, const OfflineChain& at, const Summary& summary) {
+    const store::Store::Usage& usage = summary.usage;
     const auto& view = at.chain->state().view();
     const auto& tip = at.chain->tip();
     const auto documents = view.totals(state::Prefix::documents());
@@ -93,12 +85,12 @@ std::string text_of(const Console& console, const OfflineChain& at, const Summar
     fields.add("time", fmt::format("{} ({} ago)", to_rfc3339(tip.time, Precision::Millis), ago(tip.time)));
     fields.add("state root", tip.state_root.hex());
     fields.add("documents", fmt::format("{} ({})", documents.count, size_text(documents.bytes)));
-    fields.add("blocks", fmt::format("{} with {} transactions", summary.blocks, summary.transactions));
+    fields.add("blocks", fmt::format("{} with {} transactions", summary.extent.blocks, summary.extent.transactions));
     fields.add("final", fmt::format("height {}", at.store().final_block().height()));
     fields.add("checkpoint", fmt::format("height {}", usage.checkpoint));
-    fields.add("pruned", summary.first_body == ledger::Height{0}
+    fields.add("pruned", summary.extent.bodies_from == ledger::Height{0}
                              ? std::string{"nothing"}
-                             : fmt::format("bodies below height {}", summary.first_body));
+                             : fmt::format("bodies below height {}", summary.extent.bodies_from));
     fields.add("data", at.folder.native());
     fields.add("disk", fmt::format("log {}, index {}; {} free", size_text(usage.log_bytes),
                                    size_text(usage.index_bytes), size_text(usage.free_bytes)));
@@ -114,9 +106,8 @@ std::string text_of(const Console& console, const OfflineChain& at, const Summar
 Result<void> run_show(Invocation& call) {
     TRY(const auto last, whole_number(call, "last", 100'000));
     TRY(const auto at, open_chain(call));
-    TRY(const auto summary, summarise(call, *at, last));
-    TRY(const auto usage, at->store().usage());
-    print_data(call, data_of(*at, summary, usage), [&] { return text_of(call.console, *at, summary, usage); });
+    TRY(const auto summary, summarise(*at, last));
+    print_data(call, data_of(*at, summary), [&] { return text_of(call.console, *at, summary); });
     return ok();
 }
 
