@@ -96,12 +96,11 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
                          .checkpoint = id,
                          .undo_from = id.height};
     {
-        TRY(auto update, inside->index->update());
+        TRY(auto update, inside->index->fill_state(view));
         TRY(update.put_block(id.hash, row));
         TRY(update.put_transactions(id.height, ids));
         TRY(update.put_on_chain(id.height, id.hash));
         if (!has_body) TRY(update.put_seal(id.hash, detail::encode(base.seal)));
-        TRY(update.fill_state(view));
         TRY(update.put_head(head));
         TRY(update.commit());
     }
@@ -365,7 +364,6 @@ Result<Checkpoint> Store::load_checkpoint(Parallel& parallel) const {
     if (id.hash.is_zero()) return Fail{not_found("the index has no checkpoint")};
     TRY(const BlockInfo block, info(id.hash));
     TRY(auto view, inside_->index->state(parallel));
-    inside_->index->forget_pages();
     if (view.root() != block.header.state_root)
         return fail(ErrorKind::Corrupt, fmt::format("{} is damaged: its state is not the one that block {} names",
                                                     inside_->index->path().native(), id.height));

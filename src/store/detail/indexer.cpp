@@ -184,7 +184,7 @@ Result<void> Indexer::write_checkpoint(const BlockId& block, const state::StateV
     if (before) {
         TRY(update.change_state(state::diff(*before, view)));
     } else {
-        TRY(update.fill_state(view));
+        TRY(update.replace_state(view));
     }
     IndexHead head = head_;
     head.checkpoint = block;
