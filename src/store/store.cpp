@@ -313,10 +313,8 @@ void Store::remember_change(const BlockHash& block, const state::Delta& delta) {
 }
 
 Result<void> Store::put_note(std::string_view table, std::string_view name, ByteView bytes) {
-    TRY(inside_->indexer->wait_for_room());
     TRY(inside_->index->note(table, name));  // refuses what no table or name can be
-    inside_->indexer->put_note(std::string{table}, std::string{name}, {bytes.begin(), bytes.end()});
-    return {};
+    return inside_->indexer->put_note(std::string{table}, std::string{name}, {bytes.begin(), bytes.end()});
 }
 
 Result<Bytes> Store::note(std::string_view table, std::string_view name) const {
