@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "base/time.h"
+#include "runtime/memory.h"
 
 namespace rhizome::store::detail {
 namespace {
@@ -15,6 +16,8 @@ namespace {
 constexpr milliseconds kPatience{250};
 /// Changes are forgotten in pieces of this many heights, so that no batch pays for a long run of them.
 constexpr std::uint64_t kUndoErasedAtOnce = 10'000;
+/// Freed nodes can be used again after each of these.
+constexpr std::size_t kNodesFreedAtOnce = 4'096;
 /// What a note takes besides its text, roughly: a node of a map, two strings and a vector.
 constexpr std::uint64_t kNoteOverhead = 160;
 
@@ -227,9 +230,16 @@ Result<void> Indexer::write_checkpoint(const BlockId& block, const state::StateV
     head.checkpoint = block;
     TRY(update.put_head(head));
     TRY(update.commit());
-    const std::lock_guard lock{mutex_};
-    head_ = std::move(head);
-    checkpoint_state_ = view;
+    {
+        const std::lock_guard lock{mutex_};
+        head_ = std::move(head);
+        checkpoint_state_ = view;
+    }
+    // The state before was held for this alone. What only it had is freed here rather than by whoever makes blocks.
+    before.reset();
+    while (view.collect_garbage(kNodesFreedAtOnce) >= kNodesFreedAtOnce) {
+    }
+    runtime::return_free_memory();
     return {};
 }
 
