@@ -91,9 +91,8 @@ void verify_scripts(const CheckedTx& tx, const LedgerState& state, const Place& 
         }
         if (authority != nullptr) {
             run(i, authority->script(), SpentValue::of_authority());
-        } else if (const state::Path* path = state.index().find(outpoint)) {
-            if (const state::Entry* entry = state.view().get(*path))
-                run(i, entry->script(), SpentValue::of_document(entry->document_hash()));
+        } else if (const state::Entry* entry = state.index().find(outpoint)) {
+            run(i, entry->script(), SpentValue::of_document(entry->document_hash()));
         }
     }
 }

@@ -238,10 +238,7 @@ std::vector<InputUse> uses_of_inputs(const CheckedTx& tx, const LedgerState& sta
     const WorkingState working{state.view(), state.index()};
     const auto& inputs = tx.tx.inputs;
     std::vector<const Entry*> latest;
-    for (const Input& input : inputs) {
-        const Path* path = state.index().find(input.previous);
-        latest.push_back(path == nullptr ? nullptr : state.view().get(*path));
-    }
+    for (const Input& input : inputs) latest.push_back(state.index().find(input.previous));
     std::vector<InputUse> uses(inputs.size());
     const std::vector<Path> touched = touched_by(tx, latest);
 

@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "ledger/reject.h"
+#include "runtime/memory.h"
 
 namespace rhizome::store {
 namespace {
@@ -134,6 +135,7 @@ Result<void> Chain::replay(const ProgressSink& progress) {
         walker = *std::move(genesis);
     }
     const BlockInfo tip = store_->tip();
+    const Height replayed_from = walker.at.height;
     TRY(walk_forward(*store_, walker, tip.height(), rules_, cache_, parallel_, progress,
                      [&](const BlockInfo& block, const ledger::Applied& applied) {
                          store_->remember_change(block.hash, applied.commit.delta);
@@ -141,6 +143,7 @@ Result<void> Chain::replay(const ProgressSink& progress) {
     state_ = std::move(walker.state);
     tip_ = walker.at;
     store_->offer_state(tip.hash, tip.height(), state_->view());
+    if (tip.height() > replayed_from) runtime::return_free_memory();  // blocks, changes, scripts
     return {};
 }
 

@@ -24,6 +24,7 @@ using ledger::Height;
 constexpr std::string_view kHeadKey = "head";
 constexpr std::size_t kLmdbKeyMax = 511;
 constexpr std::size_t kUndoSliceBytes = 256u << 10;  ///< LMDB wants a value's pages in one piece
+constexpr std::size_t kFillSliceBytes = 16u << 20;   ///< all pages of a transaction are in memory
 constexpr std::size_t kChecksumBytes = 8;
 
 /// Big-endian, so that LMDB's order is the order of numbers.
@@ -454,20 +455,37 @@ Result<void> ChainIndex::Update::change_state(const state::Delta& delta) {
     return done;
 }
 
-Result<void> ChainIndex::Update::fill_state(const state::StateView& view) {
+Result<std::size_t> ChainIndex::Update::append_entry(const state::Entry& entry) {
+    Writer out{entry.document().size() + 512};
+    state::encode(out, entry);
+    if (entry.key().size() <= kLmdbKeyMax) {
+        TRY(transaction_.append(index_.tables_.state, as_bytes(entry.key()), out.view()));
+    } else {
+        TRY(transaction_.put(index_.tables_.long_state, crypto::sha256(as_bytes(entry.key())).view(), out.view()));
+    }
+    return out.view().size();
+}
+
+Result<void> ChainIndex::Update::replace_state(const state::StateView& view) {
     TRY(transaction_.clear(index_.tables_.state));
     TRY(transaction_.clear(index_.tables_.long_state));
     state::Cursor cursor = view.walk(state::Prefix::everything());
-    while (const state::Entry* entry = cursor.next()) {
-        Writer out{entry->document().size() + 512};
-        state::encode(out, *entry);
-        if (entry->key().size() <= kLmdbKeyMax) {
-            TRY(transaction_.append(index_.tables_.state, as_bytes(entry->key()), out.view()));
-        } else {
-            TRY(transaction_.put(index_.tables_.long_state, crypto::sha256(as_bytes(entry->key())).view(), out.view()));
-        }
-    }
+    while (const state::Entry* entry = cursor.next()) TRY(append_entry(*entry));
     return {};
+}
+
+Result<ChainIndex::Update> ChainIndex::fill_state(const state::StateView& view) {
+    state::Cursor cursor = view.walk(state::Prefix::everything());
+    const state::Entry* entry = cursor.next();
+    for (;;) {
+        TRY(auto slice, update());
+        for (std::size_t bytes = 0; entry != nullptr && bytes < kFillSliceBytes; entry = cursor.next()) {
+            TRY(const std::size_t more, slice.append_entry(*entry));
+            bytes += more;
+        }
+        if (entry == nullptr) return slice;
+        TRY(slice.commit());
+    }
 }
 
 }  // namespace rhizome::store

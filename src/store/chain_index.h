@@ -73,7 +73,6 @@ public:
     /// The state table as a state. Nobody has compared its root yet.
     [[nodiscard]] Result<state::StateView> state(Parallel& parallel) const;
     [[nodiscard]] const std::filesystem::path& path() const { return environment_.path(); }
-    void forget_pages() const { environment_.forget_pages(); }
 
     // ---- writing: one thread ---------------------------------------------------------------------------------------
 
@@ -92,8 +91,8 @@ public:
         Result<void> put_note(std::string_view table, std::string_view name, ByteView bytes);
         /// Makes the state table that of `after`, which `delta` leads to.
         Result<void> change_state(const state::Delta& delta);
-        /// The same for an empty table.
-        Result<void> fill_state(const state::StateView& view);
+        /// The same from nothing, whatever the table held.
+        Result<void> replace_state(const state::StateView& view);
 
         // What pruning takes away.
         Result<void> put_seal(const ledger::BlockHash& hash, ByteView seal);
@@ -108,11 +107,16 @@ public:
         friend class ChainIndex;
         Update(ChainIndex& index, detail::Transaction transaction)
             : index_(index), transaction_(std::move(transaction)) {}
+        /// Behind all that are there, and how many bytes it took.
+        Result<std::size_t> append_entry(const state::Entry& entry);
         ChainIndex& index_;
         detail::Transaction transaction_;
         Bytes scratch_;
     };
     Result<Update> update();
+    /// The state table of a new index, in as many transactions as keep memory small: until a head says so it is
+    /// nobody's. The last of them comes back, to put the head in and to commit.
+    Result<Update> fill_state(const state::StateView& view);
 
 private:
     struct Tables {

@@ -97,12 +97,11 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
                          .checkpoint = id,
                          .undo_from = id.height};
     {
-        TRY(auto update, inside->index->update());
+        TRY(auto update, inside->index->fill_state(view));
         TRY(update.put_block(id.hash, row));
         TRY(update.put_transactions(id.height, ids));
         TRY(update.put_on_chain(id.height, {.hash = id.hash, .tx_total = row.tx_count}));
         if (!has_body) TRY(update.put_seal(id.hash, detail::encode(base.seal)));
-        TRY(update.fill_state(view));
         TRY(update.put_head(head));
         TRY(update.commit());
     }
@@ -205,10 +204,8 @@ void Store::remember_change(const BlockHash& block, const state::Delta& delta) {
 }
 
 Result<void> Store::put_note(std::string_view table, std::string_view name, ByteView bytes) {
-    TRY(inside_->indexer->wait_for_room());
     TRY(inside_->index->note(table, name));  // refuses what no table or name can be
-    inside_->indexer->put_note(std::string{table}, std::string{name}, {bytes.begin(), bytes.end()});
-    return {};
+    return inside_->indexer->put_note(std::string{table}, std::string{name}, {bytes.begin(), bytes.end()});
 }
 
 Result<Bytes> Store::note(std::string_view table, std::string_view name) const {
@@ -256,7 +253,6 @@ Result<Checkpoint> Store::load_checkpoint(Parallel& parallel) const {
     if (id.hash.is_zero()) return Fail{not_found("the index has no checkpoint")};
     TRY(const BlockInfo block, info(id.hash));
     TRY(auto view, inside_->index->state(parallel));
-    inside_->index->forget_pages();
     if (view.root() != block.header.state_root)
         return fail(ErrorKind::Corrupt, fmt::format("{} is damaged: its state is not the one that block {} names",
                                                     inside_->index->path().native(), id.height));

@@ -40,6 +40,10 @@ struct Options {
     std::uint64_t undo_bytes_max = 16u << 20;
     /// Blocks not yet in the index. More than this and `append` waits for the index.
     std::uint64_t backlog_bytes_max = 64u << 20;
+    /// How much goes into the index at once, and is waited for (a quarter of a second at most) before it does.
+    std::uint64_t index_batch_bytes = 4u << 20;
+    /// Notes not yet in the index: many times what known peers take. A single one may be larger.
+    std::uint64_t notes_bytes_max = 4u << 20;
 };
 
 /// A block's row in the index.
@@ -160,7 +164,9 @@ public:
     void remember_change(const ledger::BlockHash& block, const state::Delta& delta);
 
     /// Small values of others, by name: known peers, votes that showed a change of voters. Written with the index, so a
-    /// crash may lose the last seconds. Empty bytes erase.
+    /// crash may lose the last seconds. Empty bytes erase. A newer one takes the place of one of the same name that is
+    /// not written yet; with more than `notes_bytes_max` waiting, this waits too, and is Exhausted when they wait
+    /// because the disk is full: then nothing has happened, try again later.
     Result<void> put_note(std::string_view table, std::string_view name, ByteView bytes);
     [[nodiscard]] Result<Bytes> note(std::string_view table, std::string_view name) const;
     [[nodiscard]] Result<std::vector<std::pair<std::string, Bytes>>> notes(std::string_view table,

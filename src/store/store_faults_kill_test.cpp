@@ -30,8 +30,10 @@ using test::Fault;
 using test::StoredChain;
 using test::TempFolder;
 
-/// Nothing in reserve, so that faults reach the calls themselves.
-constexpr Options kSmall{.segment_bytes = 8u << 10, .checkpoint_bytes = 6u << 10, .reserve_bytes = 0};
+/// Nothing in reserve, so that faults reach the calls themselves. A backlog of several blocks goes into the index in
+/// several pieces.
+constexpr Options kSmall{
+    .segment_bytes = 8u << 10, .checkpoint_bytes = 6u << 10, .reserve_bytes = 0, .index_batch_bytes = 2u << 10};
 
 /// A chain on a crash disk that counts what it was promised.
 struct FaultWorld {
@@ -182,6 +184,44 @@ TEST(StoreFaultsKill, AFullDiskRefusesAndThenGoesOn) {
         world.disk.stop();
         ASSERT_NO_FATAL_FAILURE(world.check(world.home / "data"));
     }
+}
+
+TEST(StoreFaultsKill, NotesThatWaitForRoomOnTheDiskHaveABound) {
+    const TempFolder home{test::fast_place()};
+    CrashDisk disk{home.path()};
+    StoredChain world{home / "data", {.segment_bytes = 64u << 10, .reserve_bytes = 0, .notes_bytes_max = 64u << 10}};
+    Store& store = world.chain().store();
+    ASSERT_TRUE(store.put_note("peers", "0", as_bytes("written before")));
+    ASSERT_TRUE(store.settle(false));
+    disk.limit_space(0);
+
+    const auto value = [](std::uint64_t version) { return Bytes(1'000, static_cast<std::uint8_t>(version)); };
+    std::uint64_t taken = 0;
+    Result<void> refused;
+    for (; refused && taken < 1'000; ++taken) refused = store.put_note("peers", fmt::format("{}", taken), value(1));
+    --taken;
+    ASSERT_FALSE(refused) << "a thousand notes of a kilobyte are in memory, where 64 KiB should be";
+    EXPECT_EQ(refused.error().kind, ErrorKind::Exhausted) << refused.error().message;
+    EXPECT_GE(taken, 40U);
+    EXPECT_LE(taken, 64U);
+    // The same name again takes no more memory, however often.
+    for (std::uint64_t i = 0; i < 1'000; ++i) ASSERT_TRUE(store.put_note("peers", "7", value(i)));
+    EXPECT_FALSE(store.put_note("peers", "one more", value(1)));
+    EXPECT_FALSE(store.note("peers", "one more"));
+    EXPECT_EQ(store.note("peers", "7").value(), value(999));
+    EXPECT_EQ(store.note("peers", "0").value(), value(1));
+
+    disk.limit_space(std::nullopt);
+    ASSERT_TRUE(store.settle(false));
+    EXPECT_TRUE(store.put_note("peers", "one more", value(2)));
+    // A large one is taken by itself.
+    EXPECT_TRUE(store.put_note("snapshot", "derived", Bytes(1u << 20, 5)));
+    const auto all = store.notes("peers", 1'000);
+    ASSERT_TRUE(all) << all.error().message;
+    EXPECT_EQ(all->size(), taken + 1);
+    EXPECT_EQ(store.note("peers", "7").value(), value(999));
+    EXPECT_EQ(store.note("snapshot", "derived").value().size(), 1u << 20);
+    ASSERT_TRUE(world.close());
 }
 
 TEST(StoreFaultsKill, BlocksAreRefusedBeforeTheDiskIsFull) {

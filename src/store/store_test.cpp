@@ -370,12 +370,17 @@ TEST_F(Stores, KnowHowMuchOfTheChainIsHere) {
     EXPECT_GT(expect_counted(world.chain().store()).headers_from, Height{10});
 }
 
-TEST_F(Stores, AreReadWhileTheyAreWritten) {
+/// What is read comes from memory or from the index, and from which one changes with every piece that is written.
+class StoresBeingWritten : public Stores, public testing::WithParamInterface<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(BatchBytes, StoresBeingWritten, testing::Values(1, 3'000, 4u << 20));
+
+TEST_P(StoresBeingWritten, AreRead) {
     test::TestChain memory;
     test::grow_namespace(memory);
     while (memory.blocks().size() < 80) test::grow(memory, "main", 2);
     const ledger::GenesisBlock genesis{.block = memory.blocks().front(), .commit = memory.commits().front()};
-    auto made = Store::create(folder, genesis, {.segment_bytes = 8u << 10, .checkpoint_bytes = 8u << 10});
+    auto made = Store::create(
+        folder, genesis, {.segment_bytes = 8u << 10, .checkpoint_bytes = 8u << 10, .index_batch_bytes = GetParam()});
     ASSERT_TRUE(made) << made.error().message;
     Store& store = **made;
     std::atomic<std::size_t> newest = 0;

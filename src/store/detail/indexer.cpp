@@ -6,6 +6,7 @@
 
 #include "base/ensure.h"
 #include "base/time.h"
+#include "runtime/memory.h"
 
 namespace rhizome::store::detail {
 namespace {
@@ -15,6 +16,14 @@ namespace {
 constexpr milliseconds kPatience{250};
 /// Changes are forgotten in pieces of this many heights, so that no batch pays for a long run of them.
 constexpr std::uint64_t kUndoErasedAtOnce = 10'000;
+/// Freed nodes can be used again after each of these.
+constexpr std::size_t kNodesFreedAtOnce = 4'096;
+/// What a note takes besides its text, roughly: a node of a map, two strings and a vector.
+constexpr std::uint64_t kNoteOverhead = 160;
+
+std::uint64_t note_bytes(const std::pair<std::string, std::string>& key, const Bytes& bytes) {
+    return kNoteOverhead + key.first.size() + key.second.size() + bytes.size();
+}
 
 }  // namespace
 
@@ -40,17 +49,30 @@ void Indexer::push(IndexItem item) {
     }
     ++order_;
     for (const auto& [height, row] : item.chain) chain_[height] = {.row = row, .order = order_};
-    for (const auto& [hash, delta] : item.changes) changes_.insert_or_assign(hash, delta);
+    for (const auto& [hash, delta] : item.changes)
+        changes_.insert_or_assign(hash, RecentChange{.delta = delta, .order = order_});
     items_bytes_ += item.bytes;
-    ++pushed_;
     items_.push_back(std::move(item));
     if (items_bytes_ >= settings_.batch_bytes || items_.size() == 1) work_came_.notify_one();
 }
 
-void Indexer::put_note(std::string table, std::string name, Bytes bytes) {
-    const std::lock_guard lock{mutex_};
-    notes_[{std::move(table), std::move(name)}] = std::move(bytes);
+Result<void> Indexer::put_note(std::string table, std::string name, Bytes bytes) {
+    const std::pair key{std::move(table), std::move(name)};
+    const std::uint64_t more = note_bytes(key, bytes);
+    std::unique_lock lock{mutex_};
+    const auto others = [&] {
+        const auto older = notes_.find(key);
+        return notes_bytes_ - (older == notes_.end() ? 0 : note_bytes(key, older->second));
+    };
+    // One that is larger than the bound is taken when no other waits.
+    const auto fits = [&] { return others() == 0 || others() + more <= settings_.notes_bytes_max; };
+    work_done_.wait(lock, [&] { return failed_ || stuck_ || fits(); });
+    if (failed_) return Fail{*failed_};
     work_came_.notify_one();
+    if (!fits()) return Fail{*stuck_};  // the disk may have room again: tried now
+    notes_bytes_ = others() + more;
+    notes_[key] = std::move(bytes);
+    return {};
 }
 
 void Indexer::offer_state(const BlockId& block, const state::StateView& view, bool now) {
@@ -99,29 +121,17 @@ void Indexer::run() {
             return stop_ || urgent_ || tried_again_ || wants_checkpoint_ || items_bytes_ >= settings_.batch_bytes;
         });
         if (stop_) break;
-        Batch batch{.items = std::exchange(items_, {}), .notes = std::exchange(notes_, {})};
-        notes_being_written_ = batch.notes;
         const auto checkpoint = std::exchange(wants_checkpoint_, false) ? offered_ : std::nullopt;
         busy_ = true;
-        lock.unlock();
-
-        Result<void> written = batch.items.empty() && batch.notes.empty() ? Result<void>{} : write(batch);
-        const bool indexed = written.has_value();
-        if (indexed && checkpoint) written = write_checkpoint(checkpoint->first, checkpoint->second);
-        if (indexed) (void)log_.prepare_next();  // without room for it, appending will say so
-
-        lock.lock();
-        busy_ = false;
-        if (indexed) {
-            forget(batch);
-        } else {  // nothing was written: all of it again, before what came meanwhile
-            for (auto item = batch.items.rbegin(); item != batch.items.rend(); ++item)
-                items_.push_front(std::move(*item));
-            batch.notes.merge(notes_);
-            for (auto& [key, bytes] : notes_) batch.notes[key] = std::move(bytes);
-            notes_ = std::move(batch.notes);
+        Result<void> written = write_backlog(lock);
+        if (stop_) break;
+        if (written) {
+            lock.unlock();
+            if (checkpoint) written = write_checkpoint(checkpoint->first, checkpoint->second);
+            (void)log_.prepare_next();  // without room for it, appending will say so
+            lock.lock();
         }
-        notes_being_written_.clear();
+        busy_ = false;
         stuck_.reset();
         if (!written && checkpoint) wants_checkpoint_ = true;
         const bool full = !written && written.error().kind == ErrorKind::Exhausted;
@@ -135,12 +145,42 @@ void Indexer::run() {
     }
 }
 
-Result<void> Indexer::write(const Batch& batch) {
+/// All that waits, a piece at a time. What could not be written waits again, before what came meanwhile.
+Result<void> Indexer::write_backlog(std::unique_lock<std::mutex>& lock) {
+    std::deque<IndexItem> waiting = std::exchange(items_, {});
+    notes_being_written_ = std::exchange(notes_, {});
+    Result<void> written;
+    while (written && !stop_ && !(waiting.empty() && notes_being_written_.empty())) {
+        std::vector<IndexItem> piece;
+        for (std::uint64_t bytes = 0; !waiting.empty() && bytes < settings_.batch_bytes; waiting.pop_front()) {
+            bytes += waiting.front().bytes;
+            piece.push_back(std::move(waiting.front()));
+        }
+        lock.unlock();
+        written = write(piece, notes_being_written_);
+        lock.lock();
+        if (written) {
+            forget(piece, order_ - items_.size() - waiting.size());
+            notes_being_written_.clear();
+            count_notes();
+            work_done_.notify_all();  // there is room again
+        } else {
+            waiting.insert(waiting.begin(), std::move_iterator{piece.begin()}, std::move_iterator{piece.end()});
+        }
+    }
+    items_.insert(items_.begin(), std::move_iterator{waiting.begin()}, std::move_iterator{waiting.end()});
+    notes_.merge(notes_being_written_);  // newer ones of the same name stay
+    notes_being_written_.clear();
+    count_notes();
+    return written;
+}
+
+Result<void> Indexer::write(std::span<const IndexItem> items, const Notes& notes) {
     // The index must never know of a block that the log can still lose.
     TRY(log_.sync());
     IndexHead head = head_;
     TRY(auto update, index_.update());
-    for (const IndexItem& item : batch.items) {
+    for (const IndexItem& item : items) {
         if (item.block) {
             const auto& [hash, row] = *item.block;
             TRY(update.put_block(hash, row));
@@ -157,7 +197,7 @@ Result<void> Indexer::write(const Batch& batch) {
             head.facts = item.facts;
         }
     }
-    for (const auto& [key, bytes] : batch.notes) TRY(update.put_note(key.first, key.second, bytes));
+    for (const auto& [key, bytes] : notes) TRY(update.put_note(key.first, key.second, bytes));
 
     const std::uint64_t tip = head.facts.tip.height.number();
     const std::uint64_t keep_from =
@@ -184,21 +224,28 @@ Result<void> Indexer::write_checkpoint(const BlockId& block, const state::StateV
     if (before) {
         TRY(update.change_state(state::diff(*before, view)));
     } else {
-        TRY(update.fill_state(view));
+        TRY(update.replace_state(view));
     }
     IndexHead head = head_;
     head.checkpoint = block;
     TRY(update.put_head(head));
     TRY(update.commit());
-    const std::lock_guard lock{mutex_};
-    head_ = std::move(head);
-    checkpoint_state_ = view;
+    {
+        const std::lock_guard lock{mutex_};
+        head_ = std::move(head);
+        checkpoint_state_ = view;
+    }
+    // The state before was held for this alone. What only it had is freed here rather than by whoever makes blocks.
+    before.reset();
+    while (view.collect_garbage(kNodesFreedAtOnce) >= kNodesFreedAtOnce) {
+    }
+    runtime::return_free_memory();
     return {};
 }
 
-/// The index answers for these now.
-void Indexer::forget(const Batch& batch) {
-    for (const IndexItem& item : batch.items) {
+/// The index answers for these now. Items that came later may have said something newer about the same things.
+void Indexer::forget(std::span<const IndexItem> items, std::uint64_t newest_written) {
+    for (const IndexItem& item : items) {
         items_bytes_ -= item.bytes;
         if (item.block) {
             const auto& [hash, row] = *item.block;
@@ -209,22 +256,34 @@ void Indexer::forget(const Batch& batch) {
                 heights_.erase(place);
                 break;
             }
-            for (const crypto::Hash256& id : item.ids) transactions_.erase(id);
+            forget_transactions(item);
         }
-        for (const auto& [hash, delta] : item.changes) changes_.erase(hash);
+        for (const auto& [hash, delta] : item.changes)
+            if (const auto found = changes_.find(hash);
+                found != changes_.end() && found->second.order <= newest_written)
+                changes_.erase(found);
     }
-    // Items that came meanwhile may have said something newer about the same things.
-    for (const IndexItem& item : items_) {
-        if (item.block)
-            for (std::size_t i = 0; i < item.ids.size(); ++i) {
-                const TxRow row{.height = item.block->second.header.height, .index = static_cast<std::uint32_t>(i)};
-                std::vector<TxRow>& rows = transactions_[item.ids[i]];
-                if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
-            }
-        for (const auto& [hash, delta] : item.changes) changes_.insert_or_assign(hash, delta);
-    }
-    const std::uint64_t newest_written = order_ - items_.size();
     std::erase_if(chain_, [&](const auto& place) { return place.second.order <= newest_written; });
+}
+
+/// The rows that `push` noted for this item, and no others of the same transactions.
+void Indexer::forget_transactions(const IndexItem& item) {
+    for (std::size_t i = 0; i < item.ids.size(); ++i) {
+        const TxRow row{.height = item.block->second.header.height, .index = static_cast<std::uint32_t>(i)};
+        const auto found = transactions_.find(item.ids[i]);
+        ensure(found != transactions_.end(), "a block's transactions are known until it is forgotten");
+        std::vector<TxRow>& rows = found->second;
+        const auto place = std::find(rows.begin(), rows.end(), row);
+        ensure(place != rows.end(), "a block's transactions are known until it is forgotten");
+        rows.erase(place);
+        if (rows.empty()) transactions_.erase(found);
+    }
+}
+
+void Indexer::count_notes() {
+    notes_bytes_ = 0;
+    for (const Notes* notes : {&notes_, &notes_being_written_})
+        for (const auto& [key, bytes] : *notes) notes_bytes_ += note_bytes(key, bytes);
 }
 
 // ---- reading --------------------------------------------------------------------------------------------------------
@@ -258,7 +317,7 @@ std::vector<TxRow> Indexer::transactions(const crypto::Hash256& id) const {
 std::optional<state::Delta> Indexer::change(const ledger::BlockHash& hash) const {
     const std::lock_guard lock{mutex_};
     const auto found = changes_.find(hash);
-    return found == changes_.end() ? std::nullopt : std::optional{found->second};
+    return found == changes_.end() ? std::nullopt : std::optional{found->second.delta};
 }
 
 std::optional<Bytes> Indexer::note(std::string_view table, std::string_view name) const {

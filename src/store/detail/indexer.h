@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -45,8 +46,11 @@ struct IndexerSettings {
     std::uint64_t undo_blocks = 0;
     std::uint64_t undo_bytes_max = 0;
     std::uint64_t backlog_bytes_max = 0;
+    std::uint64_t notes_bytes_max = 0;
     /// How much is collected before it is written, unless it has waited for a while: a commit of LMDB costs two syncs.
-    std::uint64_t batch_bytes = 4u << 20;
+    /// Also about how much is written at once however much has come meanwhile: LMDB has all pages of a transaction in
+    /// memory, of which each id of a transaction takes a whole one.
+    std::uint64_t batch_bytes = 0;
 };
 
 /// Brings the index up to date in the background, and answers for what is not in it yet. Any thread may ask and push;
@@ -60,7 +64,8 @@ public:
     /// Exhausted when the index cannot keep up because its disk is full, or the error that ended it.
     Result<void> wait_for_room();
     void push(IndexItem item);
-    void put_note(std::string table, std::string name, Bytes bytes);
+    /// Exhausted, with nothing taken, when notes wait for room on a full disk and there are too many of them already.
+    Result<void> put_note(std::string table, std::string name, Bytes bytes);
 
     /// The state after a block, for the next checkpoint; written at once when `now`.
     void offer_state(const BlockId& block, const state::StateView& view, bool now);
@@ -91,15 +96,19 @@ private:
         ChainRow row{};
         std::uint64_t order = 0;
     };
-    struct Batch {
-        std::deque<IndexItem> items{};
-        std::map<std::pair<std::string, std::string>, Bytes> notes{};
+    struct RecentChange {
+        state::Delta delta{};
+        std::uint64_t order = 0;
     };
+    using Notes = std::map<std::pair<std::string, std::string>, Bytes>;
 
     void run();
-    Result<void> write(const Batch& batch);
+    Result<void> write_backlog(std::unique_lock<std::mutex>& lock);
+    Result<void> write(std::span<const IndexItem> items, const Notes& notes);
     Result<void> write_checkpoint(const BlockId& block, const state::StateView& view);
-    void forget(const Batch& batch);
+    void forget(std::span<const IndexItem> items, std::uint64_t newest_written);
+    void forget_transactions(const IndexItem& item);
+    void count_notes();
     [[nodiscard]] bool has_work() const { return !items_.empty() || !notes_.empty() || wants_checkpoint_; }
 
     ChainIndex& index_;
@@ -112,10 +121,10 @@ private:
     IndexHead head_;  ///< what the index says; the thread's own, read by others under the lock
     std::deque<IndexItem> items_;
     std::uint64_t items_bytes_ = 0;
-    std::uint64_t pushed_ = 0;  ///< how many items ever
-    std::uint64_t order_ = 0;
-    std::map<std::pair<std::string, std::string>, Bytes> notes_;
-    std::map<std::pair<std::string, std::string>, Bytes> notes_being_written_;
+    std::uint64_t order_ = 0;  ///< how many items ever
+    Notes notes_;
+    Notes notes_being_written_;      ///< only the thread changes it
+    std::uint64_t notes_bytes_ = 0;  ///< of both
     std::optional<std::pair<BlockId, state::StateView>> offered_;
     std::optional<state::StateView> checkpoint_state_;
     bool wants_checkpoint_ = false;
@@ -130,7 +139,7 @@ private:
     std::multimap<ledger::Height, ledger::BlockHash> heights_;
     std::map<ledger::Height, ChainPlace> chain_;
     std::unordered_map<crypto::Hash256, std::vector<TxRow>> transactions_;
-    std::unordered_map<ledger::BlockHash, state::Delta> changes_;
+    std::unordered_map<ledger::BlockHash, RecentChange> changes_;
 
     std::thread thread_;  ///< last: it uses all of the above
 };

@@ -17,19 +17,31 @@ struct MDB_cursor;
 
 /// LMDB with owners and `Result`: what the index needs of it and no more.
 ///
+/// **Memory.** LMDB gives nothing back while it is open: pages that were ever read stay mapped, and the memory of as
+/// many pages as its largest transaction changed stays allocated. Under load both come to hundreds of megabytes. So
+/// - after some dozens of lookups or changes each, whoever is there looks how much is mapped, and lets go of all of it
+///   when it is more than 16 MiB: the system still has the pages in its cache, and who needs one gets it back;
+/// - after a transaction that changed thousands of rows the file is closed and opened again, as soon as no other
+///   transaction is under way. Those should therefore be short.
+///
 /// LMDB trusts its file. It must not be opened on a file that something other than LMDB has changed: `index_seal.h`
 /// keeps that from happening.
 namespace rhizome::store::detail {
 
 using Table = unsigned;  // MDB_dbi
 
+struct OpenFile;
+
 /// One reading or writing transaction. Views it returns live as long as it (writing: until its next change).
 /// A writing one that is dropped without `commit` leaves no trace. Confined to one thread.
 class Transaction {
 public:
-    Transaction(Transaction&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), path_(other.path_) {}
+    Transaction(Transaction&& other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)),
+          file_(std::exchange(other.file_, nullptr)),
+          changed_(other.changed_) {}
     Transaction& operator=(Transaction&&) = delete;
-    ~Transaction();
+    ~Transaction() { leave(); }
 
     /// The (first) value of a key; nothing when there is none.
     [[nodiscard]] Result<std::optional<ByteView>> get(Table table, ByteView key) const;
@@ -47,9 +59,11 @@ public:
 private:
     friend class Environment;
     friend class Walk;
-    Transaction(MDB_txn* handle, const std::filesystem::path& path) : handle_(handle), path_(&path) {}
+    Transaction(MDB_txn* handle, OpenFile& file) : handle_(handle), file_(&file) {}
+    void leave() noexcept;
     MDB_txn* handle_;
-    const std::filesystem::path* path_;  ///< the environment's, for messages
+    OpenFile* file_;             ///< the environment's; null once the transaction is over
+    std::uint64_t changed_ = 0;  ///< rows
 };
 
 /// The rows of a table in order of keys, from a key on. Goes before its transaction.
@@ -57,7 +71,10 @@ class Walk {
 public:
     static Result<Walk> open(const Transaction& transaction, Table table, ByteView from = {});
     Walk(Walk&& other) noexcept
-        : cursor_(std::exchange(other.cursor_, nullptr)), row_(other.row_), path_(other.path_) {}
+        : cursor_(std::exchange(other.cursor_, nullptr)),
+          row_(other.row_),
+          transaction_(other.transaction_),
+          place_(other.place_) {}
     Walk& operator=(Walk&&) = delete;
     ~Walk();
 
@@ -74,31 +91,33 @@ private:
     Result<void> move(unsigned operation, ByteView from);
     MDB_cursor* cursor_ = nullptr;
     std::optional<Row> row_;
-    const std::filesystem::path* path_ = nullptr;
+    const Transaction* transaction_ = nullptr;
+    std::uintptr_t place_ = 0;  ///< which part of the file the row is in
 };
 
 class Environment {
 public:
     /// Opens or makes the file `data.mdb` in a folder that exists.
     static Result<Environment> open(const std::filesystem::path& folder, unsigned tables_max);
-    Environment(Environment&& other) noexcept
-        : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+    Environment(Environment&& other) noexcept;
     Environment& operator=(Environment&&) = delete;
     ~Environment();
 
     /// Opens or makes a table; `many` allows several values for a key, kept in order. Before any other transaction.
     Result<Table> table(const char* name, bool many = false);
-    [[nodiscard]] Result<Transaction> read() const;
-    Result<Transaction> write();
-    /// Lets go of the memory that reading has filled: the system keeps it cached, but not as ours.
-    void forget_pages() const;
-    [[nodiscard]] const std::filesystem::path& path() const { return *path_; }
+    /// Any thread; also while the same thread has another.
+    [[nodiscard]] Result<Transaction> read() const { return begin(true); }
+    /// Waits for another one that writes. A thread that has one must not ask for a second.
+    Result<Transaction> write() { return begin(false); }
+    [[nodiscard]] const std::filesystem::path& path() const;
+    /// How often the file was opened again.
+    [[nodiscard]] std::uint64_t renewals() const;
 
 private:
-    Environment() = default;
-    MDB_env* handle_ = nullptr;
+    explicit Environment(std::unique_ptr<OpenFile> file);
+    [[nodiscard]] Result<Transaction> begin(bool read_only) const;
     /// On the heap, so that transactions can point to it while the environment moves.
-    std::unique_ptr<std::filesystem::path> path_;
+    std::unique_ptr<OpenFile> file_;
 };
 
 }  // namespace rhizome::store::detail

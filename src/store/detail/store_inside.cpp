@@ -23,11 +23,12 @@ SegmentLog::Settings Store::Inside::log_settings(const ledger::ChainId& chain) {
 }
 
 void Store::Inside::start_indexer(const IndexHead& head) {
-    indexer =
-        std::make_unique<detail::Indexer>(*index, *log, head,
-                                          detail::IndexerSettings{.undo_blocks = options.undo_blocks,
-                                                                  .undo_bytes_max = options.undo_bytes_max,
-                                                                  .backlog_bytes_max = options.backlog_bytes_max});
+    indexer = std::make_unique<detail::Indexer>(*index, *log, head,
+                                                detail::IndexerSettings{.undo_blocks = options.undo_blocks,
+                                                                        .undo_bytes_max = options.undo_bytes_max,
+                                                                        .backlog_bytes_max = options.backlog_bytes_max,
+                                                                        .notes_bytes_max = options.notes_bytes_max,
+                                                                        .batch_bytes = options.index_batch_bytes});
 }
 
 Result<void> Store::Inside::check_room() {
