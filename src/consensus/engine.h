@@ -39,6 +39,9 @@ public:
     /// finalise.
     [[nodiscard]] virtual bool attestations_weigh() const { return true; }
 
+    /// A block further ahead of a node's clock than this waits there until its time has come.
+    [[nodiscard]] virtual milliseconds future_tolerance() const { return milliseconds{500}; }
+
     /// How long after the parent's time this proposer may seal at the earliest; nothing when it never may.
     [[nodiscard]] virtual std::optional<milliseconds> earliest(const Turn& turn) const = 0;
 

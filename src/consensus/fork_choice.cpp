@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "consensus/fork_choice.h"
 
-#include <tuple>
-
 namespace rhizome::consensus {
 
-std::strong_ordering operator<=>(const ChainRank& left, const ChainRank& right) {
-    if (const auto order = std::tie(left.generation, left.final_epoch, left.justified_epoch, left.weight) <=>
-                           std::tie(right.generation, right.final_epoch, right.justified_epoch, right.weight);
-        order != std::strong_ordering::equal)
-        return order;
-    return right.tip <=> left.tip;
+using ledger::HeaderTree;
+
+bool wins_tie(const HeaderTree::Node* left, const HeaderTree::Node* right) {
+    if (left == right) return false;
+    const HeaderTree::Node* fork = HeaderTree::common_ancestor(left, right);
+    if (fork == right) return true;
+    if (fork == left) return false;
+    const auto first = [&](const HeaderTree::Node* tip) {
+        return HeaderTree::ancestor(tip, fork->header.height + 1)->hash;
+    };
+    return first(left) < first(right);
 }
 
 }  // namespace rhizome::consensus
