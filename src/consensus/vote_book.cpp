@@ -89,6 +89,11 @@ bool VoteBook::try_justify(const Checkpoint& checkpoint, const BlockLore& lore) 
     return true;
 }
 
+bool VoteBook::looks_justified(const Checkpoint& checkpoint, const Electorate& electorate, ledger::Trust trust) const {
+    const auto voters = for_.find(checkpoint);
+    return voters != for_.end() && electorate.has_quorum(voters->second, trust);
+}
+
 bool VoteBook::try_finalise(const Checkpoint& checkpoint, const BlockLore& lore) {
     if (checkpoint <= final_ || !justified_.contains(checkpoint)) return false;
     const Electorate* electorate = lore.electorate_of(checkpoint.block);

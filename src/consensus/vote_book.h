@@ -79,6 +79,11 @@ public:
     [[nodiscard]] std::vector<Vote> votes_final(const Checkpoint& checkpoint) const;
     /// All votes kept with a target epoch from `first` on, by epoch, then voter.
     [[nodiscard]] std::vector<Vote> votes_since(Epoch first) const;
+    /// Targets of votes whose blocks were not judged here yet.
+    [[nodiscard]] const std::map<BlockHash, std::set<Checkpoint>>& unsettled() const { return waiting_; }
+    /// Whether the votes for it would be enough for this electorate: for choosing what to look at, never for deciding.
+    [[nodiscard]] bool looks_justified(const Checkpoint& checkpoint, const Electorate& electorate,
+                                       ledger::Trust trust) const;
     [[nodiscard]] const Vote* vote_of(const MemberKey& voter, Epoch epoch) const;
 
     /// A recovery began a new generation from `root`: older votes mean nothing any more.

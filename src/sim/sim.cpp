@@ -171,6 +171,10 @@ void Sim::corrupt(std::size_t index, std::unique_ptr<Byzantine> liar) {
     machines_[index].liar = std::move(liar);
 }
 
+void Sim::let_lie(std::size_t index) {
+    if (machines_[index].node && machines_[index].liar) machines_[index].liar->act(*this, index);
+}
+
 void Sim::step(std::size_t index, core::EventKind kind) {
     Machine& machine = machines_[index];
     if (!machine.node) return;
@@ -285,8 +289,6 @@ void Sim::send_as(std::size_t from, std::size_t to, const core::SharedMessage& m
     for (int copy = 0; copy < copies; ++copy) {
         const auto jitter =
             link.jitter.count() > 0 ? microseconds{random_.between(0, link.jitter.count())} : microseconds{0};
-        const std::uint64_t from_life = machines_[from].life;
-        (void)from_life;
         const std::uint64_t life = machines_[to].life;
         at(now_ + link.delay + jitter, [this, from, to, life, message] {
             if (machines_[to].life == life) deliver(from, to, message);

@@ -97,6 +97,8 @@ public:
     void clog(std::size_t machine, microseconds sync_min, microseconds sync_max);
     /// From now on the machine lies in this way.
     void corrupt(std::size_t machine, std::unique_ptr<Byzantine> liar);
+    /// Gives a liar the occasion to do something of its own.
+    void let_lie(std::size_t machine);
 
     // ---- people
     // ------------------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ struct PeerState {
     bool is_member = false;
     consensus::MemberKey member{};
     std::optional<Time> asked_blocks{};  ///< a question is open
+    ledger::BlockHash last_block{};      ///< where its last answer ended
     std::optional<Time> asked_votes{};
     LruCache<ledger::WireId, char> known_txs;
     LruCache<ledger::BlockHash, char> known_blocks;
@@ -51,6 +52,7 @@ struct Awaited {
     Stage stage = Stage::Accepted;
     ledger::BlockHash block{};
     Time told{};                              ///< last announced to peers
+    std::optional<Time> lost_since{};         ///< it is neither pending nor on the chain
     std::optional<ledger::Reject> refused{};  ///< by the state after `block`, which is not final yet
 };
 
@@ -73,7 +75,8 @@ struct Node::Inside final : consensus::BlockLore {
     const HeaderNode* settled;  ///< the tip as everybody outside knows it; on disk
     state::StateView settled_view{};
     const HeaderNode* final_node;
-    state::StateView final_view{};
+    /// A state at or below the final block, to start from where going back block by block is not possible.
+    std::optional<ledger::Reorganisation::Kept> kept{};
     std::unique_ptr<ledger::Reorganisation> mover;
     consensus::VoteBook book;
     consensus::OwnVotes own;
@@ -101,6 +104,7 @@ struct Node::Inside final : consensus::BlockLore {
     // ---- times -----------------------------------------------------------------------------------------------------
     Time now{};
     Time started{};
+    Time seal_not_before{};
     std::optional<Time> pending_since{};  ///< when this node first saw something to seal on the present tip
     consensus::Epoch voted_until{};       ///< epochs up to this one were considered
     milliseconds settle_time = consensus::kSettleMin;

@@ -15,6 +15,9 @@ using ledger::HeaderTree;
 using ledger::Reject;
 using ledger::RejectCode;
 
+/// Two locators: the last ten, then at doubling distances.
+constexpr std::size_t kLocatorMax = 128;
+
 /// The recovery generation that a block's transactions would begin, as far as can be told without executing them.
 std::uint64_t claimed_generation(const ledger::Block& block) {
     std::uint64_t generation = 0;
@@ -47,14 +50,16 @@ void Node::Inside::heard(PeerId from, const Blocks& message) {
         if (peer != peers.end()) peer->second.known_blocks.put(hash_of(block->header), 0);
         take_block(from, block);
     }
+    if (peer != peers.end() && !message.blocks.empty()) {
+        peer->second.last_block = hash_of(message.blocks.back()->header);
+        if (message.more && tree.find(peer->second.last_block) != nullptr) want_blocks(from, {});
+    }
     follow_best();
-    if (message.more && !message.blocks.empty() && tree.find(hash_of(message.blocks.back()->header)) != nullptr)
-        want_blocks(from, {});
 }
 
 void Node::Inside::heard(PeerId from, const WantBlocks& message) {
-    if (message.locator.size() > 64)
-        return blame(from, {.code = RejectCode::TooLarge, .why = "a locator has at most 64 hashes"});
+    if (message.locator.size() > kLocatorMax)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "a locator has at most 128 hashes"});
     const HeaderNode* goal = tree.find(message.wanted);
     if (goal == nullptr || invalid.contains(message.wanted)) goal = settled;
     const HeaderNode* fork = tree.find_fork(message.locator, goal);
@@ -80,7 +85,11 @@ void Node::Inside::want_blocks(PeerId from, const ledger::BlockHash& wanted) {
     if (peer == peers.end()) return;
     if (peer->second.asked_blocks && now < *peer->second.asked_blocks + config.answer_timeout) return;
     peer->second.asked_blocks = now;
-    send(from, WantBlocks{.locator = tree.locator(settled), .wanted = wanted});
+    // Where it got to with its own branch comes first: that may be long and not followed here yet.
+    std::vector<ledger::BlockHash> locator;
+    if (const HeaderNode* last = tree.find(peer->second.last_block)) locator = tree.locator(last);
+    for (const ledger::BlockHash& hash : tree.locator(settled)) locator.push_back(hash);
+    send(from, WantBlocks{.locator = std::move(locator), .wanted = wanted});
 }
 
 void Node::Inside::take_block(PeerId from, const SharedBlock& block) {

@@ -36,6 +36,21 @@ consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
     const auto& justified = book.justified();
     const auto highest = std::find_if(justified.rbegin(), justified.rend(), on_chain);
     if (highest != justified.rend()) rank.justified_epoch = highest->epoch;
+    if (known.judged) return rank;
+    // Votes for blocks that were not judged yet count as their branch claims they do: else a branch that others have
+    // justified would never be looked at by one who has justified something on its own.
+    for (const auto& [block, targets] : book.unsettled()) {
+        const HeaderNode* target = tree.find(block);
+        if (target == nullptr || targets.rbegin()->epoch <= rank.justified_epoch ||
+            !HeaderTree::is_ancestor(target, node))
+            continue;
+        const auto claims = facts.find(block);
+        if (claims == facts.end()) continue;
+        for (const Checkpoint& checkpoint : targets)
+            if (checkpoint.epoch > rank.justified_epoch &&
+                book.looks_justified(checkpoint, *claims->second.electorate, trust()))
+                rank.justified_epoch = checkpoint.epoch;
+    }
     return rank;
 }
 
@@ -76,10 +91,8 @@ void Node::Inside::follow_best() {
             if (apply_child(child)) settle();
             continue;
         }
-        std::optional<Reorganisation::Kept> kept;
-        if (!(final_view.root() == state::StateView{}.root())) kept = Reorganisation::Kept{final_view, final_node};
-        mover = std::make_unique<Reorganisation>(state, at, best, blocks, block_rules, ports.cache, ports.parallel,
-                                                 std::move(kept));
+        mover =
+            std::make_unique<Reorganisation>(state, at, best, blocks, block_rules, ports.cache, ports.parallel, kept);
     }
     if (mover || best_tip() != at) effects.emplace_back(Continue{});
 }
@@ -261,7 +274,7 @@ void Node::Inside::set_final(const HeaderNode* node) {
         now_final.push_back(one->hash);
     final_node = node;
     // The state there is needed to move away from a chain whose changes are not kept.
-    if (node == at) final_view = state.view();
+    if (node == at) kept = Reorganisation::Kept{state.view(), node};
     persist(MarkFinal{node->hash});
     for (auto hash = now_final.rbegin(); hash != now_final.rend(); ++hash) note_final(*hash);
     retry_refused();
@@ -283,6 +296,7 @@ void Node::Inside::forget_old() {
     if (mover || depth < 2 * config.headers_kept) return;
     const HeaderNode* root = HeaderTree::ancestor(final_node, final_node->header.height - config.headers_kept);
     std::vector<ledger::BlockHash> gone;
+    if (kept && kept->node->header.height < root->header.height) kept.reset();
     tree.prune_to(root);
     std::erase_if(facts, [&](const auto& one) { return tree.find(one.first) == nullptr; });
     std::erase_if(tips, [&](const auto& one) { return tree.find(one.first) == nullptr; });

@@ -28,7 +28,7 @@ std::optional<Time> Node::Inside::next_seal() const {
     // What there is to seal, or that nothing came for a heartbeat: from then on every rank waits its delay.
     const Time reason = pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
     const milliseconds delay = std::max(milliseconds{0}, *turn_wait - parameters().min_interval);
-    Time when = std::max(tip + *turn_wait, reason + delay);
+    Time when = std::max({tip + *turn_wait, reason + delay, seal_not_before});
     if (!knows_own_seals(own, tip, started, now, parameters().lease()))
         when = std::max(when, started + parameters().lease() + milliseconds{1});
     return when;
@@ -53,12 +53,21 @@ void Node::Inside::seal(Time time) {
     auto votes = book.votes_since(since);
     for (const consensus::Vote& vote : book.votes_final(book.final_checkpoint())) votes.push_back(vote);
     auto sealing = judge.prepare(state, settled->header, time, votes, *ports.signer);
-    if (!sealing) return;
+    if (!sealing) {
+        // Not for us just now, whatever the reason: asked again in a while, or on the next tip.
+        seal_not_before = now + parameters().rank_delay;
+        return;
+    }
     ledger::NextBlock next = next_block();
     next.time = time;
     const std::size_t seal_bytes = sealing->seal.proof.size() + sealing->seal.attestations.size();
     auto draft = ledger::build_block(state, next, pool.best(), sealing->part, seal_bytes, ports.rules, ports.cache,
                                      ports.parallel);
+    if (draft.txs.empty() && now < settled->header.time + parameters().heartbeat) {
+        // What is pending does not fit just now (a lock time, a circle): an empty block would help nobody.
+        pending_since.reset();
+        return;
+    }
     auto commit = draft.applied.commit;
     std::vector<ledger::TxId> ids;
     for (const ledger::SharedTx& tx : draft.txs) ids.push_back(tx->id);

@@ -59,7 +59,7 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
         if (newer == nullptr || *newer != electorate)
             newer = std::make_shared<const consensus::Electorate>(std::move(electorate));
         facts[node->hash] = {.electorate = newer, .weight = consensus::records::weight_of(view), .judged = true};
-        if (node == final_node) final_view = view;
+        if (node == final_node) kept = ledger::Reorganisation::Kept{view, node};
         const auto change = blocks.change(node->hash);
         if (!change) break;  // not kept so far back
         auto before = state::undo(view, *change);

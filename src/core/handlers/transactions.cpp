@@ -188,6 +188,18 @@ void Node::Inside::retry_refused() {
     for (auto one = awaited.begin(); one != awaited.end();) {
         Awaited& waiting = one->second;
         if (!waiting.refused) {
+            // It may wait for a parent that was refused elsewhere, or whose sender is gone: not for ever.
+            const bool lost = waiting.stage == Stage::Accepted && pool.find(one->first) == nullptr;
+            if (!lost) {
+                waiting.lost_since.reset();
+            } else if (!waiting.lost_since) {
+                waiting.lost_since = now;
+            } else if (now > *waiting.lost_since + parameters().lease()) {
+                tell(one->first, waiting, Stage::Refused, {},
+                     ledger::Reject{.code = RejectCode::MissingInput, .why = "what it builds on did not come to be"});
+                one = awaited.erase(one);
+                continue;
+            }
             ++one;
             continue;
         }
@@ -201,6 +213,9 @@ void Node::Inside::retry_refused() {
         const HeaderNode* refuser = tree.find(waiting.block);
         const bool is_final = refuser == nullptr || ledger::HeaderTree::is_ancestor(refuser, final_node);
         if (!is_final) {
+            // Refused by the present state too, whatever becomes of the one that refused it first.
+            if (!ledger::HeaderTree::is_ancestor(refuser, settled)) waiting.block = settled->hash;
+            waiting.refused = taken.error();
             ++one;
             continue;
         }
