@@ -39,6 +39,9 @@ public:
     /// finalise.
     [[nodiscard]] virtual bool attestations_weigh() const { return true; }
 
+    /// How far ahead of a node's clock a received block may be; one further ahead waits.
+    [[nodiscard]] virtual milliseconds future_tolerance() const { return milliseconds{500}; }
+
     /// How long after the parent's time this proposer may seal at the earliest; nothing when it never may.
     [[nodiscard]] virtual std::optional<milliseconds> earliest(const Turn& turn) const = 0;
 

@@ -26,7 +26,7 @@
 ///     /chain/history                    peaks of the Merkle mountain range over header hashes
 ///     /chain/voters                     chain keys of the voters, 33 bytes each, sorted: written by consensus
 ///
-/// Consensus keeps its own beside them (seed, standing, last final checkpoint).
+/// Consensus keeps its own beside them (seed, standing, work, last final checkpoint): consensus/records.h.
 namespace rhizome::ledger::records {
 
 state::Path chain_id();
