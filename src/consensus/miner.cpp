@@ -2,6 +2,7 @@
 #include "consensus/miner.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 
 #include "base/ensure.h"
@@ -41,7 +42,8 @@ Miner::Progress Miner::step(std::uint64_t hashes_max) {
         midstate_.finish_nonces(tail_, nonce_, batch);
         for (std::size_t i = 0; i < count; ++i) {
             std::uint64_t first = 0;
-            for (std::size_t byte = 0; byte < 8; ++byte) first = first << 8 | batch[i].view()[byte];
+            std::memcpy(&first, batch[i].view().data(), sizeof first);
+            first = __builtin_bswap64(first);  // the hosts we build for are little-endian
             if (first > high || U256::from_big_endian(batch[i].view()) > target_) continue;
             progress.found = nonce_ + i;
             progress.tried += i + 1;
