@@ -10,6 +10,7 @@
 #include "base/ensure.h"
 #include "consensus/authority.h"
 #include "consensus/evidence.h"
+#include "consensus/work.h"
 #include "ledger/limits.h"
 
 namespace rhizome::consensus {
@@ -155,7 +156,14 @@ bool proof_due(const LedgerState& parent, const Electorate& electorate, Time tim
 
 const Engine* engine_of(ledger::ConsensusId id) {
     static const Authority authority;
-    return id == ledger::ConsensusId::Authority ? &authority : nullptr;
+    static const Work work;
+    switch (id) {
+        case ledger::ConsensusId::Authority: return &authority;
+        case ledger::ConsensusId::Work: return &work;
+        case ledger::ConsensusId::Space:
+        case ledger::ConsensusId::Stake: return nullptr;
+    }
+    unreachable("a ConsensusId that was decoded is one of these");
 }
 
 Result<MemberKey, Reject> proposer_in(const ledger::Seal& seal) {

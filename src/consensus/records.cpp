@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "crypto/compact_target.h"
 
 namespace rhizome::consensus::records {
 namespace {
@@ -54,6 +55,20 @@ Result<ShownFinal, DecodeFault> decode_shown(ByteView bytes) {
     return shown;
 }
 
+Result<WorkPeriod, DecodeFault> decode_work(ByteView bytes) {
+    Reader in{bytes};
+    WorkPeriod period;
+    TRY(period.bits, in.u32());
+    TRY(const auto height, in.u64());
+    TRY(const auto millis, in.u64());
+    TRY(in.finish());
+    constexpr std::uint64_t kMillisMax = 253'402'300'799'999;  // the year 9999, as for headers
+    if (millis > kMillisMax || !crypto::work_target(period.bits, U256::max())) return Fail{DecodeFault::BadValue};
+    period.height = Height{height};
+    period.time = Time::from_unix_millis(static_cast<std::int64_t>(millis));
+    return period;
+}
+
 }  // namespace
 
 state::Path next() { return path({"next"}); }
@@ -62,6 +77,7 @@ state::Path seed() { return path({"seed"}); }
 state::Path ends() { return path({"ends"}); }
 state::Path final_checkpoint() { return path({"final"}); }
 state::Path weight() { return path({"weight"}); }
+state::Path work() { return path({"work"}); }
 state::Path absent(const MemberKey& key) { return path({"absent", to_hex(key)}); }
 state::Path slot(const MemberKey& key) { return path({"slots", to_hex(key)}); }
 state::Prefix all_absent() { return prefix("absent"); }
@@ -118,6 +134,18 @@ U256 weight_of(const state::StateView& view) {
 }
 
 Bytes encode_weight(const U256& weight) { return to_bytes(weight.big_endian()); }
+
+Bytes encode(const WorkPeriod& period) {
+    Writer out;
+    out.u32(period.bits).u64(period.height.number()).u64(static_cast<std::uint64_t>(period.time.unix_millis()));
+    return std::move(out).take();
+}
+
+std::optional<WorkPeriod> work_period_of(const state::StateView& view) {
+    const auto read = decode_work(bytes_at(view, work()));
+    if (!read) return std::nullopt;
+    return *read;
+}
 
 crypto::Hash256 seed_of(const state::StateView& view) {
     const ByteView bytes = bytes_at(view, seed());

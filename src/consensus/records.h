@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/u256.h"
@@ -18,6 +19,7 @@
 ///     /chain/ends            the last block before the end of each of the last 64 epochs in which there were blocks
 ///     /chain/final           the newest final checkpoint that a block showed, and the height of the one before it
 ///     /chain/weight          weight of the chain so far (32)
+///     /chain/work            chains of work: bits of the next block ‖ height ‖ time, ms, of the period's first block
 ///     /chain/absent/<key>    missed its turn: epoch of the block that found so
 ///     /chain/slots/<key>     last slot for which an attestation of this member was counted
 ///
@@ -33,6 +35,7 @@ state::Path seed();
 state::Path ends();
 state::Path final_checkpoint();
 state::Path weight();
+state::Path work();
 state::Path absent(const MemberKey& key);
 state::Path slot(const MemberKey& key);
 state::Prefix all_absent();
@@ -71,6 +74,17 @@ ShownFinal shown_final_of(const state::StateView& view);
 
 U256 weight_of(const state::StateView& view);
 Bytes encode_weight(const U256& weight);
+
+/// What the next block of a chain of work must meet, and since when.
+struct WorkPeriod {
+    std::uint32_t bits = 0;
+    Height height{};  ///< of the block whose time is the beginning: genesis, or the last one that retargeted
+    Time time{};
+    friend bool operator==(const WorkPeriod&, const WorkPeriod&) = default;
+};
+Bytes encode(const WorkPeriod& period);
+/// Nothing on chains of other engines, and when the bits are no target.
+std::optional<WorkPeriod> work_period_of(const state::StateView& view);
 
 crypto::Hash256 seed_of(const state::StateView& view);
 

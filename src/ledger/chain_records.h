@@ -27,7 +27,7 @@
 ///     /chain/pardons/<name>             time of the block that deleted the Evidence of that name, Unix milliseconds
 ///     /chain/voters                     chain keys of the voters, 33 bytes each, sorted: written by consensus
 ///
-/// Consensus keeps its own beside them (seed, standing, last final checkpoint).
+/// Consensus keeps its own beside them (seed, standing, work, last final checkpoint): consensus/records.h.
 namespace rhizome::ledger::records {
 
 state::Path chain_id();

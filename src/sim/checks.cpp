@@ -3,8 +3,10 @@
 
 #include <fmt/core.h>
 
+#include "consensus/consensus_rules.h"
 #include "consensus/judge.h"
 #include "ledger/seal_judge.h"
+#include "sim/fast_signatures.h"
 
 namespace rhizome::sim {
 namespace {
@@ -90,8 +92,10 @@ void Checks::block_sent(const ledger::Block& block) {
                           short_hash(block.header.previous), block.header.height));
 }
 
-void Checks::replay(const ledger::BlockHash& genesis, const ledger::BlockHash& tip, const ledger::Rules& rules,
-                    const consensus::Signatures& signatures) {
+void Checks::replay(const ledger::BlockHash& genesis, const ledger::BlockHash& tip) {
+    const FastSignatures signatures;
+    const ledger::Rules kinds;
+    const consensus::ConsensusRules rules{signatures, kinds};
     std::vector<core::SharedBlock> way;
     for (auto at = archive_.block(tip); at && hash_of(at->header) != genesis; at = archive_.block(at->header.previous))
         way.push_back(at);

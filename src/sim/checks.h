@@ -30,8 +30,7 @@ public:
     void block_sent(const ledger::Block& block);
 
     /// Executes the chain up to `tip` again, without anything remembered, and compares every root.
-    void replay(const ledger::BlockHash& genesis, const ledger::BlockHash& tip, const ledger::Rules& rules,
-                const consensus::Signatures& signatures);
+    void replay(const ledger::BlockHash& genesis, const ledger::BlockHash& tip);
 
     void fault(std::string what);
     [[nodiscard]] bool clean() const { return faults_.empty(); }

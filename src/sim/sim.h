@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "consensus/consensus_rules.h"
 #include "core/node.h"
 #include "sim/checks.h"
 #include "sim/disk.h"
@@ -182,7 +183,8 @@ private:
     Setup setup_;
     Random random_;
     FastSignatures signatures_;
-    ledger::Rules rules_;
+    ledger::Rules kinds_;
+    consensus::ConsensusRules rules_{signatures_, kinds_};
     ledger::SignatureCache cache_;
     Inline inline_;
     Archive archive_;

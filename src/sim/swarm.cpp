@@ -270,9 +270,7 @@ private:
     Verdict finish() {
         const auto all = honest();
         const core::Node& node = sim_.node(all.front());
-        if (sim_.checks().clean())
-            sim_.checks().replay(ledger::BlockHash{sim_.chain().view()}, node.tip_hash(), ledger::Rules{},
-                                 FastSignatures{});
+        if (sim_.checks().clean()) sim_.checks().replay(ledger::BlockHash{sim_.chain().view()}, node.tip_hash());
         verdict_.faults = sim_.checks().faults();
         verdict_.trace = sim_.trace();
         verdict_.events = sim_.events();

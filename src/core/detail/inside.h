@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/random.h"
+#include "consensus/evidence.h"
 #include "consensus/fork_choice.h"
 #include "consensus/judge.h"
 #include "consensus/vote_book.h"
@@ -70,6 +71,8 @@ struct Node::Inside final : consensus::BlockLore {
     std::map<ledger::BlockHash, BlockFacts> facts;
     std::map<ledger::BlockHash, const HeaderNode*> tips;  ///< leaves of what may still be good
     std::set<ledger::BlockHash> invalid;
+    /// Who sealed what on which parent, above the final block: a second one is evidence.
+    std::map<std::pair<ledger::BlockHash, consensus::MemberKey>, ledger::BlockHash> sealed;
     ledger::LedgerState state;
     const HeaderNode* at;       ///< whose state `state` is
     const HeaderNode* settled;  ///< the tip as everybody outside knows it; on disk
@@ -152,6 +155,8 @@ struct Node::Inside final : consensus::BlockLore {
     [[nodiscard]] bool is_better(const HeaderNode* left, const HeaderNode* right) const;
     [[nodiscard]] bool may_follow(const HeaderNode* node) const;
     [[nodiscard]] const HeaderNode* best_tip() const;
+    /// The state is on its way between branches: nothing that needs it may happen.
+    [[nodiscard]] bool is_moving() const { return mover != nullptr || at != settled; }
     /// Goes on towards the best chain, some blocks at a time; settles when it is there.
     void follow_best();
     bool apply_child(const HeaderNode* node);
@@ -170,6 +175,8 @@ struct Node::Inside final : consensus::BlockLore {
     void heard(PeerId from, const WantVotes& message);
     /// Two votes that no honest member signs: whoever sees them may prove it to everybody.
     void note_contradiction(const consensus::Vote& one, const consensus::Vote& other);
+    /// Everybody may submit the proof; nobody needs a key for it.
+    void bring_evidence(const consensus::Evidence& evidence);
     void after_votes(const consensus::VoteBook::Outcome& outcome);
     void vote_if_due();
     std::optional<consensus::Ballot> ballot_for(consensus::Epoch epoch) const;

@@ -131,7 +131,7 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
     note_claims(*node, *block, *proposer, from);
     blocks.put(hash, block);
     // A child of the tip is judged at once and written when it is good; others are kept for when their branch wins.
-    if ((*node)->parent != settled || mover) persist(KeepBlock{block});
+    if ((*node)->parent != settled || is_moving()) persist(KeepBlock{block});
     tips.erase((*node)->parent->hash);
     tips.emplace(hash, *node);
     if (tips.size() > config.tips_max) {
@@ -141,6 +141,12 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
         });
         tips.erase(worst);
     }
+    const auto [first, alone] = sealed.emplace(std::pair{block->header.previous, *proposer}, hash);
+    if (!alone && first->second != hash)
+        if (const auto other = blocks.shared(first->second))
+            bring_evidence({.accused = *proposer,
+                            .proof = std::array{consensus::SignedHeader{block->header, block->signature},
+                                                consensus::SignedHeader{(*other)->header, (*other)->signature}}});
     take_orphans(hash);
 }
 

@@ -94,7 +94,7 @@ void Node::Inside::follow_best() {
         mover =
             std::make_unique<Reorganisation>(state, at, best, blocks, block_rules, ports.cache, ports.parallel, kept);
     }
-    if (mover || best_tip() != at) effects.emplace_back(Continue{});
+    if (is_moving() || best_tip() != at) effects.emplace_back(Continue{});
 }
 
 bool Node::Inside::apply_child(const HeaderNode* node) {
@@ -291,6 +291,10 @@ void Node::Inside::forget_old() {
         }
     }
     book.tidy();
+    std::erase_if(sealed, [&](const auto& one) {
+        const HeaderNode* parent = tree.find(one.first.first);
+        return parent == nullptr || parent->header.height < final_node->header.height;
+    });
     // Headers go in large pieces, and not while somebody is on the way between them.
     const auto depth = final_node->header.height - tree.root().header.height;
     if (mover || depth < 2 * config.headers_kept) return;

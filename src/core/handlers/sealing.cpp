@@ -15,7 +15,7 @@ bool knows_own_seals(const consensus::OwnVotes& own, Time tip, Time started, Tim
 }  // namespace
 
 std::optional<Time> Node::Inside::next_seal() const {
-    if (ports.signer == nullptr || !may_act() || mover || own.has_sealed_on(settled->hash)) return std::nullopt;
+    if (ports.signer == nullptr || !may_act() || is_moving() || own.has_sealed_on(settled->hash)) return std::nullopt;
     const consensus::Engine* engine = consensus::engine_of(parameters().consensus);
     const consensus::Turn turn{state, settled->header, *facts.at(settled->hash).electorate, ports.signer->key(), now};
     if (!turn_wait) {

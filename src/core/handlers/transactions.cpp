@@ -33,7 +33,7 @@ void Node::Inside::heard(PeerId from, const Transactions& message) {
 }
 
 bool Node::Inside::defer(const EventKind& event) {
-    if (!mover) return false;
+    if (!is_moving()) return false;
     const auto* heard_event = std::get_if<Heard>(&event);
     const auto* submitted = std::get_if<Submit>(&event);
     if (submitted == nullptr &&
@@ -53,7 +53,7 @@ bool Node::Inside::defer(const EventKind& event) {
 }
 
 void Node::Inside::take_deferred() {
-    while (!mover && !deferred.empty()) {
+    while (!is_moving() && !deferred.empty()) {
         const EventKind event = std::move(deferred.front());
         deferred.pop_front();
         if (const auto* submitted = std::get_if<Submit>(&event)) {

@@ -110,7 +110,7 @@ void Node::Inside::vote_if_due() {
     if (running.number() == 0 || running - 1 <= voted_until) return;
     const Epoch epoch = running - 1;
     voted_until = epoch;
-    if (!may_act() || mover || !is_member(ports.signer->key())) return;
+    if (!may_act() || is_moving() || !is_member(ports.signer->key())) return;
     const auto& electorate = *facts.at(settled->hash).electorate;
     const consensus::VotingTimes times{.voters = electorate.voters.size(),
                                        .tip_is_final = settled == final_node,
@@ -129,7 +129,19 @@ void Node::Inside::vote_if_due() {
     request_sync();
 }
 
-void Node::Inside::note_contradiction(const Vote&, const Vote&) {}
+void Node::Inside::note_contradiction(const Vote& one, const Vote& other) {
+    bring_evidence({.accused = one.voter, .proof = std::array{one, other}});
+}
+
+void Node::Inside::bring_evidence(const consensus::Evidence& evidence) {
+    // The state is on its way, or somebody was faster. Whoever else saw it will try too.
+    if (is_moving() || consensus::is_accused(evidence.accused, state.view())) return;
+    auto tx = ledger::check_tx(evidence_tx(evidence, state, now));
+    if (!tx || pool.find((*tx)->id) != nullptr) return;
+    if (!pool.admit(*tx, {}, ledger::TxClass::System)) return;
+    note_pending();
+    announce({&*tx, 1}, {});
+}
 
 void Node::Inside::flush_votes() {
     next_flush.reset();
