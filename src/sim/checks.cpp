@@ -52,6 +52,10 @@ void Checks::final_moved(std::size_t machine, const ledger::BlockHash& block, st
     }
 }
 
+void Checks::started(std::size_t machine) {
+    std::erase_if(final_height_, [&](const auto& one) { return one.first.first == machine; });
+}
+
 void Checks::tip_moved(std::size_t machine, const core::TipMoved& moved) {
     static constexpr std::string_view kPrefix{"cluster\0global\0rhizome.dev\0Evidence\0", 36};
     for (const state::Change& change : moved.change.changes()) {

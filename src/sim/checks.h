@@ -23,6 +23,8 @@ public:
     /// A node says that a block is final. No two conflicting finals in one recovery generation; a node's own final
     /// prefix only grows.
     void final_moved(std::size_t machine, const ledger::BlockHash& block, std::uint64_t generation);
+    /// A machine that starts knows what its disk kept: its prefix may be shorter than it was.
+    void started(std::size_t machine);
     /// A node follows another tip: nobody honest stands accused in its state.
     void tip_moved(std::size_t machine, const core::TipMoved& moved);
     /// A vote or block as it leaves a machine.

@@ -114,6 +114,7 @@ void Sim::start(std::size_t index) {
                                   now_ + machine.clock_ahead);
     if (!node) return checks_.fault(fmt::format("machine {} does not start: {}", index, to_text(node.error())));
     machine.node = *std::move(node);
+    checks_.started(index);
     machine.wake = {};
     machine.disk_free = now_;
     if (narrate) narrate(now_, index, "starts");
