@@ -8,6 +8,7 @@
 
 #include "cli/invocation.h"
 #include "cli/progress.h"
+#include "consensus/consensus_rules.h"
 #include "consensus/signed_seal.h"
 #include "ledger/rules.h"
 #include "ledger/state_export.h"
@@ -41,7 +42,9 @@ struct OfflineChain {
     Result<void> close();
 
     std::filesystem::path folder{};
-    ledger::Rules rules{};
+    ledger::Rules kinds{};
+    consensus::CurveSignatures signatures{};
+    consensus::ConsensusRules rules{signatures, kinds};
     consensus::SignedSeal judge{};
     runtime::ThreadPool pool{runtime::ThreadPool::host_width()};
     std::unique_ptr<store::Chain> chain{};

@@ -162,13 +162,14 @@ void Sha256Midstate::finish_nonces(ByteView tail, std::uint64_t first, std::span
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kTagNames{
+constexpr std::array<std::string_view, 5> kTagNames{
     "rhizome/seal",        // Seal
     "rhizome/keyfile",     // KeyFile
     "rhizome/possession",  // Possession
     "rhizome/message",     // Message
+    "rhizome/vote",        // Vote
 };
-static_assert(kTagNames.size() == static_cast<std::size_t>(HashTag::Message) + 1, "a name for every tag");
+static_assert(kTagNames.size() == static_cast<std::size_t>(HashTag::Vote) + 1, "a name for every tag");
 
 }  // namespace
 

@@ -87,6 +87,7 @@ enum class HashTag : unsigned char {
     KeyFile,     ///< "rhizome/keyfile": check value of a key file
     Possession,  ///< "rhizome/possession": what a key signs to show that its owner has it
     Message,     ///< "rhizome/message": files and texts that a person signs; never a transaction
+    Vote,        ///< "rhizome/vote": what a member attests
 };
 std::string_view name(HashTag tag);
 

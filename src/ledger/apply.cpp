@@ -137,14 +137,17 @@ LedgerState::LedgerState(state::StateView view) : view_(std::move(view)), index_
     read_view();
 }
 
+Parameters parameters_of(const state::StateView& view) {
+    const state::Entry* record = view.get(records::parameters());
+    if (record == nullptr) return {};
+    auto read = read_parameters(json::Object{{"spec", parse_checked(record->document())}});
+    ensure(read.has_value(), "parameters in the state were checked");
+    return *std::move(read);
+}
+
 void LedgerState::read_view() {
-    parameters_ = {};
+    parameters_ = parameters_of(view_);
     chain_ = {};
-    if (const state::Entry* record = view_.get(records::parameters())) {
-        const auto read = read_parameters(json::Object{{"spec", parse_checked(record->document())}});
-        ensure(read.has_value(), "parameters in the state were checked");
-        parameters_ = *read;
-    }
     if (const state::Entry* record = view_.get(records::chain_id())) {
         ensure(record->bytes().size() == ChainId::kSize, "a chain id record of ours");
         chain_ = ChainId{record->bytes().first<ChainId::kSize>()};

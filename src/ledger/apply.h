@@ -48,6 +48,9 @@ private:
     ChainId chain_{};
 };
 
+/// The rules that a state says are in force.
+Parameters parameters_of(const state::StateView& view);
+
 /// What consensus adds to a block's effect: it has judged the seal, the ledger only writes down what follows. Both are
 /// part of the state root.
 struct ConsensusPart {

@@ -127,7 +127,10 @@ BlockDraft build_carefully(const LedgerState& parent, const NextBlock& next, con
                            SignatureCache& cache, Parallel& parallel) {
     std::vector<Effects> selected = select(parent, place, std::move(candidates), rules, cache);
     BlockDraft draft;
+    const SharedTx first = selected.empty() ? nullptr : selected.front().tx;
     draft.txs = settle(parent, place, std::move(selected), rules, cache);
+    // Where all wait for each other something must begin, or it would be so for ever: the first was decided alone.
+    if (draft.txs.empty() && first) draft.txs.push_back(first);
     auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
     ensure(applied.has_value(), "what settled in its canonical order is valid in it");
     draft.applied = *std::move(applied);

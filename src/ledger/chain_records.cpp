@@ -45,6 +45,7 @@ state::Path replay(std::uint32_t expiry, const TxId& id) {
 }
 state::Path definition(const GroupKind& type) { return path({"definitions", shown(type.group), type.kind}); }
 state::Path history() { return path({"history"}); }
+state::Path pardon(std::string_view evidence) { return path({"pardons", evidence}); }
 state::Path voters() { return path({"voters"}); }
 
 state::Prefix all_replay() { return prefix("replay"); }

@@ -24,9 +24,10 @@
 ///     /chain/replay/<expiry>/<txid>     empty; expiry as eight hexadecimal digits, so that the oldest come first
 ///     /chain/definitions/<group>/<Kind> `namespaced` or `cluster`, then the definition's name
 ///     /chain/history                    peaks of the Merkle mountain range over header hashes
+///     /chain/pardons/<name>             time of the block that deleted the Evidence of that name, Unix milliseconds
 ///     /chain/voters                     chain keys of the voters, 33 bytes each, sorted: written by consensus
 ///
-/// Consensus keeps its own beside them (seed, standing, last final checkpoint).
+/// Consensus keeps its own beside them (seed, standing, work, last final checkpoint): consensus/records.h.
 namespace rhizome::ledger::records {
 
 state::Path chain_id();
@@ -38,6 +39,7 @@ state::Path node(std::string_view name);
 state::Path replay(std::uint32_t expiry, const TxId& id);
 state::Path definition(const GroupKind& type);
 state::Path history();
+state::Path pardon(std::string_view evidence);
 state::Path voters();
 
 state::Prefix all_replay();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -47,7 +48,7 @@ public:
         const auto later = [&](std::size_t a, std::size_t b) { return priorities[b] < priorities[a]; };
         std::priority_queue<std::size_t, Positions, decltype(later)> free{later};
         for (std::size_t i = 0; i < effects_.size(); ++i)
-            if (waits_[i] == 0) free.push(i);
+            if (waits_[i] == 0 && !is_excluded(i)) free.push(i);
         // For circles: the last by priority first.
         Positions last(effects_.size());
         std::iota(last.begin(), last.end(), 0);
@@ -60,6 +61,11 @@ public:
             for (const std::size_t waiting : after_[position])
                 if (--waits_[waiting] == 0 && !done[waiting]) free.push(waiting);
         };
+        for (const std::size_t position : excluded_) {
+            if (done[position]) continue;
+            ordering.left_out.push_back(position);
+            finish(position);
+        }
         for (std::size_t next_out = 0; ordering.order.size() + ordering.left_out.size() < effects_.size();) {
             if (!free.empty()) {
                 const std::size_t next = free.top();
@@ -76,6 +82,10 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_excluded(std::size_t i) const {
+        return std::find(excluded_.begin(), excluded_.end(), i) != excluded_.end();
+    }
+
     void note(std::size_t i) {
         const Effects& effects = effects_[i];
         for (const std::size_t output : effects.stores) {
@@ -85,7 +95,8 @@ private:
                 if (const auto read = read_definition(parse_checked(effects.tx->tx.outputs[output].value)))
                     defines_.emplace(read->type, i);
         }
-        for (const state::Path& path : effects.creates) creates_.emplace(path, i);
+        for (const state::Path& path : effects.creates)
+            if (!creates_.emplace(path, i).second) excluded_.push_back(i);
         for (const state::Path& path : effects.removes) removes_[path].push_back(i);
         for (const Outpoint& lock : effects.locks_ended) ends_[lock].push_back(i);
     }
@@ -109,8 +120,28 @@ private:
         }
         for (const state::Path& path : effects.creates)
             if (const auto removed = removes_.find(path); removed != removes_.end())
-                for (const std::size_t removing : removed->second) edge(removing, i);
+                for (const std::size_t removing : removed->second)
+                    if (creator_of_removed(removing, path) != i) edge(removing, i);
         for (const state::Path& path : effects.removes) touch(i, path);
+    }
+
+    /// Whose creation it is that `removing` ends, when that is in the set: then it comes after it, not before.
+    [[nodiscard]] std::optional<std::size_t> creator_of_removed(std::size_t removing, const state::Path& path) const {
+        std::size_t at = removing;
+        for (std::size_t steps = 0; steps < effects_.size(); ++steps) {
+            std::optional<std::size_t> made_by;
+            for (const Outpoint& outpoint : effects_[at].consumed) {
+                const auto made = outputs_.find(outpoint);
+                if (made != outputs_.end() && made->second != at &&
+                    effects_[made->second].tx->outputs[outpoint.index].resource.path == path)
+                    made_by = made->second;
+            }
+            if (!made_by) return std::nullopt;
+            at = *made_by;
+            const auto& creates = effects_[at].creates;
+            if (std::find(creates.begin(), creates.end(), path) != creates.end()) return at;
+        }
+        return std::nullopt;
     }
 
     /// Whoever deletes an ancestor of `path` comes after the one who touches it.
@@ -130,6 +161,7 @@ private:
     std::span<const Effects> effects_;
     std::unordered_map<Outpoint, std::size_t, OutpointHash> outputs_;
     std::map<state::Path, std::size_t> creates_;
+    Positions excluded_;  ///< create what another of the set creates: once in a block is enough to order
     std::map<state::Path, Positions> removes_;
     std::unordered_map<Outpoint, Positions, OutpointHash> ends_;
     std::map<GroupKind, std::size_t> defines_;

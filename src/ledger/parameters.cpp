@@ -126,6 +126,25 @@ Result<void, Reject> read_recovery(Parameters& into, const json::Value& value) {
     return {};
 }
 
+Result<void, Reject> read_work(Parameters& into, const json::Value& value) {
+    const json::Object* work = value.if_object();
+    if (work == nullptr) return bad("work", "is no object with hashRate, blockTime and period");
+    for (const auto& [name, member] : *work) {
+        if (name == "hashRate") {
+            TRY(const auto rate, integer("work.hashRate", member, 1, std::int64_t{kHashRateMax}));
+            into.work.hash_rate = static_cast<std::uint64_t>(rate);
+        } else if (name == "blockTime") {
+            TRY(into.work.block_time, duration("work.blockTime", member, milliseconds{10}, hours{24}));
+        } else if (name == "period") {
+            TRY(const auto period, integer("work.period", member, 1, kWorkPeriodMax));
+            into.work.period = static_cast<std::uint32_t>(period);
+        } else {
+            return bad("work", fmt::format("has an unknown member {}", json::quote(name)));
+        }
+    }
+    return {};
+}
+
 using Read = Result<void, Reject> (*)(Parameters&, const json::Value&);
 
 template <class T>
@@ -201,6 +220,7 @@ const std::map<std::string_view, Read>& readers() {
              return store(p.trust,
                           choice<Trust>("trust", v, {{"crash", Trust::Crash}, {"byzantine", Trust::Byzantine}}));
          }},
+        {"work", read_work},
     };
     return table;
 }
@@ -226,12 +246,18 @@ Result<Parameters, Reject> read_parameters(const json::Value& cluster) {
     }
     if (parameters.heartbeat % parameters.epoch != milliseconds{0})
         return bad("heartbeat", "is no whole number of epochs: votes are counted once per heartbeat slot");
+    // With the least interval near the wanted one, blocks could only be late: every retarget would make them easier,
+    // until the work is worth nothing.
+    if (parameters.consensus == ConsensusId::Work && parameters.work.block_time < 2 * parameters.min_interval)
+        return bad("work.blockTime", "is less than twice minInterval: the interval, not the work, would set the pace");
     return parameters;
 }
 
 Result<void, Reject> check_parameter_change(const Parameters& before, const Parameters& after) {
     if (before.epoch != after.epoch) return bad("epoch", "is fixed at genesis");
     if (before.consensus != after.consensus) return bad("consensus", "is fixed at genesis");
+    if (before.work.hash_rate != after.work.hash_rate)
+        return bad("work.hashRate", "is fixed at genesis: the target follows what is really done");
     if (after.recovery.generation < before.recovery.generation) return bad("recovery.generation", "only grows");
     if (after.recovery.generation == before.recovery.generation && after.recovery != before.recovery)
         return bad("recovery.voters", "change only with a higher generation");

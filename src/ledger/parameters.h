@@ -32,6 +32,22 @@ struct Recovery {
     friend bool operator==(const Recovery&, const Recovery&) = default;
 };
 
+/// What chains of work go by (docs/spec/chain.md section 5).
+///
+/// The hash rate is fixed at genesis: it is used for the first target only, so a later change would silently do
+/// nothing. Block time and period may change; they are asked at the next retarget, which measures whole blocks mined
+/// at one target and so is right whenever in a period the change came.
+struct WorkRules {
+    std::uint64_t hash_rate = 100'000;  ///< hashes per second that the cluster is expected to give at genesis
+    /// One heartbeat. Votes stop three heartbeats after the tip's time, so much slower blocks would be seldom final.
+    milliseconds block_time{5'000};
+    /// Blocks between two retargets: 128 × 5 s is 11 minutes, and 128 blocks measure the hash rate to 1/√128 = 9 %.
+    std::uint32_t period = 128;
+    friend bool operator==(const WorkRules&, const WorkRules&) = default;
+};
+inline constexpr std::uint64_t kHashRateMax = 1'000'000'000'000'000;  ///< 1 PH/s: thousands of times a large cluster
+inline constexpr std::uint32_t kWorkPeriodMax = 1'000'000;
+
 /// The rules of a chain, read from the Cluster document's `spec` (docs/spec/chain.md section 6). All have defaults.
 struct Parameters {
     ConsensusId consensus = ConsensusId::Authority;
@@ -52,6 +68,7 @@ struct Parameters {
     std::uint32_t derivation_version = 1;
     std::uint32_t rules_version = 1;
     Recovery recovery{};
+    WorkRules work{};
 
     [[nodiscard]] milliseconds lease() const { return heartbeat * lease_heartbeats; }
     /// What a block may advance the lease clock by: while nobody mints, nobody expires.

@@ -37,6 +37,7 @@ constexpr std::array kBuiltins{
     Builtin{"networking.k8s.io", "Ingress", Scope::Namespaced},
     Builtin{"networking.k8s.io", "NetworkPolicy", Scope::Namespaced},
     Builtin{"rhizome.dev", "Cluster", Scope::Cluster},
+    Builtin{"rhizome.dev", "Evidence", Scope::ClusterScoped},
     Builtin{"rhizome.dev", "JoinToken", Scope::JoinToken},
     Builtin{"rhizome.dev", "NodeReport", Scope::NodeReport},
 };

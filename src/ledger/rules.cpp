@@ -12,6 +12,8 @@ std::optional<Scope> Rules::scope_of(const GroupKind& type, const WorkingState& 
     return records::decode_definition(record->bytes()).scope;
 }
 
+std::optional<Rules::Proof> Rules::proves_itself(const GroupKind& /*type*/) const { return std::nullopt; }
+
 bool Rules::wants(const GroupKind& /*type*/) const { return false; }
 
 Result<void, Reject> Rules::admit_store(const Resource& /*resource*/, const json::Value& /*document*/,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include "base/json.h"
 #include "ledger/parameters.h"
 #include "ledger/reject.h"
@@ -19,6 +22,15 @@ namespace rhizome::ledger {
 class Rules {
 public:
     virtual ~Rules() = default;
+
+    /// What a document that proves itself may cost: nobody pays for it with a signature, so anybody can send many.
+    struct Proof {
+        std::size_t checks = 0;  ///< signature checks that `admit_store` makes at most; counted like those of scripts
+        std::size_t bytes_max = 0;  ///< of the document
+    };
+    /// For kinds whose documents prove what they say: these may be created by anybody, without opening a lock (see
+    /// docs/spec/chain.md section 2). `wants` must be true for them, and `admit_store` check the proof.
+    [[nodiscard]] virtual std::optional<Proof> proves_itself(const GroupKind& type) const;
 
     /// Where documents of this type live in `state`; nothing when there is no such kind.
     [[nodiscard]] virtual std::optional<Scope> scope_of(const GroupKind& type, const WorkingState& state) const;

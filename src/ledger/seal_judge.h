@@ -18,13 +18,24 @@ public:
     [[nodiscard]] virtual Result<ConsensusPart, Reject> judge_genesis(const Block& block) const = 0;
 };
 
-/// All that decides whether a block is good, handed around together. Borrows both.
+/// What was found out about blocks before, by whoever shares this process: what a block does follows from its hash
+/// alone. The simulator's nodes share one, so that hundreds of them judge a block once. Keeps good ones only.
+class AppliedMemory {
+public:
+    virtual ~AppliedMemory() = default;
+    /// Null when it is not known. Good until the next call.
+    [[nodiscard]] virtual const Applied* find(const BlockHash& block) = 0;
+    virtual void keep(const BlockHash& block, const Applied& applied) = 0;
+};
+
+/// All that decides whether a block is good, handed around together. Borrows all.
 struct BlockRules {
     const Rules& rules;
     const SealJudge& judge;
+    AppliedMemory* memory = nullptr;
 };
 
-/// `judge`, then `apply`.
+/// `judge`, then `apply`; or what the memory has of it.
 Result<Applied, Reject> judge_and_apply(const LedgerState& parent, const Header& parent_header, const Block& block,
                                         const BlockRules& rules, SignatureCache& cache, Parallel& parallel);
 

@@ -109,6 +109,8 @@ TEST(StateExport, RecordsThatTheLedgerReliesOnAreChecked) {
         {"/chain/members/" + key, "00"},
         {"/chain/nodes/n1", "02"},
         {"/chain/voters", "02"},
+        {"/chain/pardons/" + key, "00"},
+        {"/chain/pardons/" + key, "ffffffffffffff7f"},
         {"/chain/definitions/a/B", ""},
         {"/chain/leases", "0000000000000000"},
         {"/chain/replay", ""},

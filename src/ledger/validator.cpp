@@ -288,10 +288,12 @@ private:
             ensure(parent.has_value(), "all but the Cluster have a parent");
             if (state_.find(*parent) == nullptr && !creates(*parent))
                 return reject(RejectCode::OrphanParent, fmt::format("{} does not exist", shown(*parent)));
-            if (!(resource.scope == Scope::Node && take_token())) TRY(judge_ancestor(resource.path));
+            TRY(const bool open, take_open_input(resource, output));
+            if (!open && !(resource.scope == Scope::Node && take_token())) TRY(judge_ancestor(resource.path));
             effects_.creates.push_back(resource.path);
         }
         TRY(check_special(resource, document, before, state_, place_));
+        TRY(count_proof(resource, document));
         if (rules_.wants(resource.type)) TRY(rules_.admit_store(resource, parse_checked(document), before, state_));
         TRY(check_quota(resource, output, before));
         effects_.stores.push_back(output);
@@ -300,6 +302,39 @@ private:
 
     bool creates(const Path& path) const {
         return std::find(effects_.creates.begin(), effects_.creates.end(), path) != effects_.creates.end();
+    }
+
+    /// Whether a new document needs no authority because it proves itself: the Cluster's lock point is named with an
+    /// empty script, and its lock is not run. So the input lends no authority: what else the transaction does needs its
+    /// own, and asks this very lock if it names no other.
+    Result<bool, Reject> take_open_input(const Resource& resource, std::size_t output) {
+        if (!rules_.proves_itself(resource.type)) return false;
+        const Entry* cluster = state_.find(Path::cluster());
+        if (cluster == nullptr) return false;
+        const auto i = find_input(cluster->origin().lock.output);
+        if (!i || seats_[*i].role == Role::Consumed || !input(*i).unlocking.empty()) return false;
+        // With a lock of its own the document would be in the hands of whoever came first: the accused itself, say.
+        if (!tx_.tx.outputs[output].locking.empty())
+            return reject(RejectCode::NotAuthorised,
+                          fmt::format("{} is created by nobody's authority, so it has no lock", resource.label()));
+        seats_[*i].role = Role::Authority;
+        seats_[*i].used_for = cluster;
+        effects_.locks_used.push_back(input(*i).previous);
+        return true;
+    }
+
+    /// The checks of a proof are counted before they are made, like a script's.
+    Result<void, Reject> count_proof(const Resource& resource, std::string_view document) {
+        const auto proof = rules_.proves_itself(resource.type);
+        if (!proof) return {};
+        if (document.size() > proof->bytes_max)
+            return reject(RejectCode::TooLarge,
+                          fmt::format("{} is larger than {} bytes", resource.label(), proof->bytes_max));
+        if (proof->checks > checks_left_ - effects_.checks)
+            return reject(RejectCode::TooManyChecks,
+                          fmt::format("there is no room for the {} checks of {}", proof->checks, resource.label()));
+        effects_.checks += proof->checks;
+        return {};
     }
 
     Result<void, Reject> check_kind(const Resource& resource) const {

@@ -63,6 +63,8 @@ bool is_good_record(std::string_view path, ByteView bytes) {
     if (const auto key = below("/chain/members/")) return is_hex(*key, 66) && decode_member(bytes).has_value();
     if (path == "/chain/voters") return records::decode_voters(bytes).has_value();
     if (below("/chain/nodes/")) return bytes.size() == std::tuple_size_v<MemberKey>;
+    // A time: one that far ahead can still be added to.
+    if (below("/chain/pardons/")) return bytes.size() == 8 && records::decode_number(bytes) <= kHeightMax;
     if (below("/chain/definitions/")) return is_definition(bytes);
     if (const auto rest = below("/chain/replay/"))
         return bytes.empty() && rest->size() == 8 + 1 + 64 && (*rest)[8] == '/' && is_hex(rest->substr(0, 8), 8) &&

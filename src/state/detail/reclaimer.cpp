@@ -116,14 +116,31 @@ std::size_t Reclaimer::collect(std::size_t nodes_max) noexcept {
 Inner* NodeMaker::make() {
     ++made_;
     if constexpr (!kPooled) return new Inner;
-    if (free_ == nullptr) free_ = reclaimer_.reserve_.exchange(nullptr, std::memory_order_acquire);
-    if (free_ == nullptr) free_ = reclaimer_.free_.exchange(nullptr, std::memory_order_acquire);
-    if (free_ == nullptr) free_ = reclaimer_.add_slab();
+    if (free_ == nullptr) take_some();
     Inner* const node = free_;
     free_ = node->next_dead;
     __builtin_prefetch(free_, 1);  // long unused, so far away: on its way until the next call
     __builtin_prefetch(reinterpret_cast<const char*>(free_) + 64, 1);
     return new (node) Inner;
+}
+
+void NodeMaker::take_some() {
+    free_ = reclaimer_.reserve_.exchange(nullptr, std::memory_order_acquire);
+    if (free_ == nullptr) free_ = reclaimer_.free_.exchange(nullptr, std::memory_order_acquire);
+    if (free_ == nullptr) free_ = reclaimer_.add_slab();
+    // Only a share of it, growing with the batch: batches live side by side (the pool's for as long as a tip stands),
+    // and one that held all there is would make each of the others take a slab of its own.
+    Inner* last = free_;
+    for (std::size_t taken = 1; taken < share_ && last->next_dead != nullptr; ++taken) last = last->next_dead;
+    share_ = std::min<std::size_t>(share_ * 2, 4'096);
+    Inner* const rest = std::exchange(last->next_dead, nullptr);
+    if (rest == nullptr) return;
+    Inner* none = nullptr;
+    if (reclaimer_.reserve_.compare_exchange_strong(none, rest, std::memory_order_release, std::memory_order_relaxed))
+        return;
+    Inner* end = rest;  // a batch on another thread was faster; only then must the end of the list be found
+    while (end->next_dead != nullptr) end = end->next_dead;
+    Reclaimer::push(reclaimer_.free_, rest, end);
 }
 
 void NodeMaker::unmake(Inner* node) noexcept {
@@ -140,7 +157,7 @@ NodeMaker::~NodeMaker() {
     Inner* none = nullptr;
     if (reclaimer_.reserve_.compare_exchange_strong(none, free_, std::memory_order_release, std::memory_order_relaxed))
         return;
-    Inner* last = free_;  // a batch on another thread was faster; only then must the end of the list be found
+    Inner* last = free_;  // what this batch has left is a share at most
     while (last->next_dead != nullptr) last = last->next_dead;
     Reclaimer::push(reclaimer_.free_, free_, last);
 }

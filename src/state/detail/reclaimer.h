@@ -65,8 +65,10 @@ public:
     [[nodiscard]] std::size_t made() const { return made_; }
 
 private:
+    void take_some();
     Reclaimer& reclaimer_;
     Inner* free_ = nullptr;
+    std::size_t share_ = 32;  ///< nodes to take next
     std::size_t made_ = 0;
 };
 

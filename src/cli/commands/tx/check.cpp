@@ -10,9 +10,9 @@
 #include "cli/print.h"
 #include "cli/script_view.h"
 #include "cli/text.h"
+#include "consensus/consensus_rules.h"
 #include "ledger/check.h"
 #include "ledger/limits.h"
-#include "ledger/rules.h"
 #include "ledger/tx_host.h"
 #include "ledger/validator.h"
 #include "script/assembler.h"
@@ -158,7 +158,9 @@ Result<void> run_check(Invocation& call) {
     const auto uses = ledger::uses_of_inputs(**checked, world.state);
     const ledger::WorkingState working{world.state.view(), world.state.index()};
     const ledger::Place place = ledger::place_of(world.state, next);
-    const ledger::Rules rules;
+    const ledger::Rules kinds;
+    const consensus::CurveSignatures signatures;
+    const consensus::ConsensusRules rules{signatures, kinds};
     ledger::SignatureCache cache;
     const auto effects = ledger::decide(*checked, working, place, rules, cache, ledger::kBlockChecksMax);
     if (effects) return accepted(call, *effects, uses, next);

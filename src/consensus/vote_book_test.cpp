@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "consensus/vote_book.h"
+
+#include <gtest/gtest.h>
+
+#include "consensus/own_votes.h"
+
+namespace rhizome::consensus {
+namespace {
+
+MemberKey key_of(std::size_t number) {
+    MemberKey key{};
+    key[0] = 2;
+    key[32] = static_cast<std::uint8_t>(number);
+    return key;
+}
+
+BlockHash block_of(std::uint8_t number) {
+    BlockHash hash;
+    hash.writable()[31] = number;
+    return hash;
+}
+
+Checkpoint point(std::uint64_t epoch, std::uint8_t block) { return {Epoch{epoch}, block_of(block)}; }
+
+/// Blocks whose electorates are written down by the test.
+struct Lore final : BlockLore {
+    std::map<BlockHash, Electorate> known;
+    ledger::Trust how = ledger::Trust::Crash;
+    const Electorate* electorate_of(const BlockHash& block) const override {
+        const auto at = known.find(block);
+        return at == known.end() ? nullptr : &at->second;
+    }
+    ledger::Trust trust() const override { return how; }
+    void learn(std::uint8_t block, std::size_t voters, std::vector<MemberKey> next = {}, std::uint64_t generation = 0) {
+        Electorate electorate{.generation = generation, .next = std::move(next)};
+        for (std::size_t i = 0; i < voters; ++i) electorate.voters.push_back(key_of(i));
+        known[block_of(block)] = electorate;
+    }
+};
+
+class VoteBookTest : public ::testing::Test {
+protected:
+    VoteBook::Outcome vote(std::size_t voter, const Checkpoint& source, const Checkpoint& target,
+                           std::uint64_t generation = 0) {
+        return book.add({.voter = key_of(voter), .ballot = {generation, source, target, {}}}, lore);
+    }
+    Lore lore;
+    Checkpoint root = point(0, 0);
+    VoteBook book{0, root};
+};
+
+TEST_F(VoteBookTest, AQuorumJustifiesAndASecondOneInTheNextEpochFinalises) {
+    lore.learn(1, 4);
+    lore.learn(2, 4);
+    EXPECT_FALSE(vote(0, root, point(10, 1)).justified_more);
+    EXPECT_FALSE(vote(1, root, point(10, 1)).justified_more);
+    EXPECT_TRUE(vote(2, root, point(10, 1)).justified_more);
+    EXPECT_TRUE(book.is_justified(point(10, 1)));
+    vote(0, point(10, 1), point(11, 2));
+    vote(1, point(10, 1), point(11, 1));  // targets may differ
+    EXPECT_EQ(book.final_checkpoint(), root);
+    EXPECT_TRUE(vote(3, point(10, 1), point(11, 2)).final_more);
+    EXPECT_EQ(book.final_checkpoint(), point(10, 1));
+    EXPECT_EQ(book.votes_final(point(10, 1)).size(), 6u);
+}
+
+TEST_F(VoteBookTest, VotesTwoEpochsLaterFinaliseNothing) {
+    lore.learn(1, 3);
+    lore.learn(2, 3);
+    for (std::size_t i = 0; i < 3; ++i) vote(i, root, point(10, 1));
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(vote(i, point(10, 1), point(12, 2)).final_more);
+    EXPECT_EQ(book.final_checkpoint(), root);
+    EXPECT_TRUE(book.is_justified(point(12, 2)));
+}
+
+TEST_F(VoteBookTest, WhereNodesMayLieTwoThirdsAreNeeded) {
+    lore.how = ledger::Trust::Byzantine;
+    lore.learn(1, 4);
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_FALSE(vote(i, root, point(10, 1)).justified_more);
+    EXPECT_TRUE(vote(2, root, point(10, 1)).justified_more);
+    EXPECT_EQ(quorum_of(3, ledger::Trust::Byzantine), 3u);
+    EXPECT_EQ(quorum_of(100, ledger::Trust::Byzantine), 67u);
+    EXPECT_EQ(quorum_of(100, ledger::Trust::Crash), 51u);
+}
+
+TEST_F(VoteBookTest, DuringAChangeBothSetsMustAgree) {
+    lore.learn(1, 3, {key_of(2), key_of(3), key_of(4)});
+    vote(0, root, point(10, 1));
+    EXPECT_FALSE(vote(1, root, point(10, 1)).justified_more) << "a quorum of the old voters alone";
+    EXPECT_FALSE(vote(3, root, point(10, 1)).justified_more) << "one of the new";
+    EXPECT_TRUE(vote(4, root, point(10, 1)).justified_more);
+}
+
+TEST_F(VoteBookTest, VotesForUnknownBlocksCountOnceTheBlockIsKnown) {
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(vote(i, root, point(10, 1)).justified_more);
+    EXPECT_EQ(book.unsettled().size(), 1u);
+    lore.learn(1, 3);
+    EXPECT_TRUE(book.block_known(block_of(1), lore).justified_more);
+    EXPECT_TRUE(book.unsettled().empty());
+}
+
+TEST_F(VoteBookTest, ContradictionsAreToldAndNotCounted) {
+    lore.learn(1, 3);
+    lore.learn(2, 3);
+    vote(0, root, point(10, 1));
+    const auto outcome = vote(0, root, point(10, 2));
+    EXPECT_EQ(outcome.taken, VoteBook::Taken::Contradicts);
+    ASSERT_TRUE(outcome.other);
+    EXPECT_EQ(outcome.other->ballot.target, point(10, 1));
+    vote(1, point(5, 1), point(6, 1));
+    EXPECT_EQ(vote(1, root, point(10, 1)).taken, VoteBook::Taken::Contradicts) << "around the one before";
+    EXPECT_EQ(vote(0, root, point(10, 1)).taken, VoteBook::Taken::Known);
+}
+
+TEST_F(VoteBookTest, VotesOfAnotherGenerationMeanNothing) {
+    lore.learn(1, 1, {}, 1);
+    EXPECT_EQ(vote(0, root, point(10, 1), 1).taken, VoteBook::Taken::TooOld);
+    book.begin_generation(1, root);
+    EXPECT_TRUE(vote(0, root, point(10, 1), 1).justified_more);
+}
+
+TEST_F(VoteBookTest, MemoryIsBounded) {
+    lore.learn(1, 3);
+    for (std::size_t i = 0; i < 3; ++i) vote(i, root, point(10, 1));
+    for (std::uint64_t epoch = 11; epoch < 11 + 3 * VoteBook::kEpochsKept; ++epoch)
+        vote(0, point(10, 1), point(epoch, 9));
+    EXPECT_LE(book.size(), VoteBook::kEpochsKept + 3);
+    // What shows the highest justified checkpoint is still there.
+    EXPECT_EQ(book.votes_for(point(10, 1)).size(), 3u);
+}
+
+TEST(OwnVotes, NothingSignedIsEverContradicted) {
+    OwnVotes own;
+    const Ballot first{.source = point(5, 1), .target = point(10, 2)};
+    ASSERT_TRUE(own.may_sign(first));
+    own.note_signed(first, {});
+    struct Row {
+        const char* name;
+        Ballot ballot;
+        bool allowed;
+    };
+    const Row rows[] = {
+        {"the same epoch again", {.source = point(5, 1), .target = point(10, 3)}, false},
+        {"an earlier epoch", {.source = point(5, 1), .target = point(9, 3)}, false},
+        {"a lower source", {.source = point(4, 1), .target = point(11, 3)}, false},
+        {"later, same source", {.source = point(5, 1), .target = point(11, 3)}, true},
+        {"later, higher source", {.source = point(10, 2), .target = point(11, 3)}, true},
+        {"a recovery", {.generation = 1, .source = point(1, 1), .target = point(9, 3)}, true},
+    };
+    for (const Row& row : rows) EXPECT_EQ(own.may_sign(row.ballot), row.allowed) << row.name;
+    const auto again = OwnVotes::decode(own.encode(), true);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(*again, own);
+}
+
+TEST(OwnVotes, WithoutItsRecordANodeWaitsForACheckpointAfterItsStart) {
+    auto own = *OwnVotes::decode({}, false);
+    EXPECT_FALSE(own.may_sign({.source = point(5, 1), .target = point(10, 2)}));
+    own.regain(0, Epoch{20});
+    EXPECT_FALSE(own.may_sign({.source = point(5, 1), .target = point(21, 2)})) << "from below what it saw";
+    EXPECT_TRUE(own.may_sign({.source = point(20, 1), .target = point(21, 2)}));
+}
+
+TEST(OwnVotes, RemembersWhereItSealed) {
+    OwnVotes own;
+    own.note_sealed(block_of(1));
+    const auto again = *OwnVotes::decode(own.encode(), true);
+    EXPECT_TRUE(again.has_sealed_on(block_of(1)));
+    EXPECT_FALSE(again.has_sealed_on(block_of(2)));
+}
+
+}  // namespace
+}  // namespace rhizome::consensus

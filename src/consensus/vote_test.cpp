@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "consensus/vote.h"
+
+#include <gtest/gtest.h>
+
+#include "consensus/attestations.h"
+#include "consensus/voting.h"
+
+namespace rhizome::consensus {
+namespace {
+
+MemberKey key_of(std::uint8_t number) {
+    MemberKey key{};
+    key[0] = 2;
+    key[32] = number;
+    return key;
+}
+
+BlockHash block_of(std::uint8_t number) {
+    BlockHash hash;
+    hash.writable()[31] = number;
+    return hash;
+}
+
+Vote vote_of(std::uint8_t voter, std::uint64_t source, std::uint64_t target, std::uint8_t block = 1,
+             std::uint64_t generation = 0) {
+    Vote vote{.voter = key_of(voter)};
+    vote.ballot = {
+        .generation = generation, .source = {Epoch{source}, block_of(0)}, .target = {Epoch{target}, block_of(block)}};
+    vote.signature[0] = voter;
+    return vote;
+}
+
+TEST(Vote, EpochsAndSlotsAreCutFromUnixTime) {
+    const Time time = Time::from_unix_millis(1'000'249);
+    EXPECT_EQ(epoch_of(time, milliseconds{250}), Epoch{4'000});
+    EXPECT_EQ(end_of(Epoch{4'000}, milliseconds{250}), Time::from_unix_millis(1'000'250));
+    EXPECT_EQ(slot_of(Epoch{39}, milliseconds{250}, milliseconds{5'000}), Slot{1});
+    // A stranger's epoch ends, however large it is.
+    EXPECT_GT(end_of(Epoch{UINT64_MAX}, milliseconds{250}), Time::from_unix_seconds(4'000'000'000));
+}
+
+TEST(Vote, ContradictionsAreTwoVotesInAnEpochOrOneAroundTheOther) {
+    struct Row {
+        const char* name;
+        Vote left, right;
+        std::optional<Contradiction> expected;
+    };
+    const Row rows[] = {
+        {"the same vote", vote_of(1, 1, 2), vote_of(1, 1, 2), std::nullopt},
+        {"two members", vote_of(1, 1, 2, 1), vote_of(2, 1, 2, 2), std::nullopt},
+        {"two targets in one epoch", vote_of(1, 1, 2, 1), vote_of(1, 1, 2, 2), Contradiction::SameEpoch},
+        {"two sources in one epoch", vote_of(1, 1, 3, 1), vote_of(1, 2, 3, 1), Contradiction::SameEpoch},
+        {"around", vote_of(1, 1, 9), vote_of(1, 2, 3), Contradiction::Surround},
+        {"inside", vote_of(1, 2, 3), vote_of(1, 1, 9), Contradiction::Surround},
+        {"one after the other", vote_of(1, 1, 2), vote_of(1, 2, 3), std::nullopt},
+        {"the same source", vote_of(1, 1, 2), vote_of(1, 1, 3), std::nullopt},
+        {"another generation", vote_of(1, 1, 9), vote_of(1, 2, 3, 1, 1), std::nullopt},
+    };
+    for (const Row& row : rows) {
+        EXPECT_EQ(contradiction(row.left, row.right), row.expected) << row.name;
+        EXPECT_EQ(contradiction(row.right, row.left), row.expected) << row.name;
+    }
+}
+
+TEST(Vote, DigestsDifferByChainAndByEveryField) {
+    const Vote vote = vote_of(1, 1, 2);
+    const ledger::ChainId here{block_of(7).view()}, there{block_of(8).view()};
+    Ballot other = vote.ballot;
+    other.derived_root = crypto::sha256(ByteView{});
+    EXPECT_NE(digest_of(vote.ballot, here), digest_of(vote.ballot, there));
+    EXPECT_NE(digest_of(vote.ballot, here), digest_of(other, here));
+    other = vote.ballot;
+    other.generation = 1;
+    EXPECT_NE(digest_of(vote.ballot, here), digest_of(other, here));
+}
+
+TEST(Attestations, ASetHasOneEncoding) {
+    const std::vector<Vote> votes{vote_of(3, 1, 2), vote_of(1, 1, 2), vote_of(2, 1, 2, 2), vote_of(1, 1, 2)};
+    const Bytes bytes = encode_votes(votes);
+    const auto read = decode_votes(bytes, 10);
+    ASSERT_TRUE(read);
+    ASSERT_EQ(read->size(), 3u);  // the one that came twice is there once
+    EXPECT_EQ(encode_votes(*read), bytes);
+    EXPECT_LE(bytes.size(), encoded_votes_bytes_max(3, 2));
+    EXPECT_TRUE(encode_votes({}).empty());
+    EXPECT_TRUE(decode_votes({}, 10)->empty());
+}
+
+TEST(Attestations, EveryOtherEncodingIsRefused) {
+    const std::vector<Vote> votes{vote_of(1, 1, 2), vote_of(2, 1, 2)};
+    const Bytes good = encode_votes(votes);
+    EXPECT_EQ(decode_votes(good, 1).error(), DecodeFault::TooLong);
+    Bytes longer = good;
+    longer.push_back(0);
+    EXPECT_EQ(decode_votes(longer, 10).error(), DecodeFault::Trailing);
+    for (std::size_t size = 1; size < good.size(); ++size)
+        EXPECT_FALSE(decode_votes(ByteView{good}.first(size), 10)) << size;
+    // Voters the other way round.
+    Bytes swapped = good;
+    const std::size_t first = 1 + kBallotBytes + 1, each = 33 + 64;
+    std::swap_ranges(swapped.begin() + static_cast<std::ptrdiff_t>(first),
+                     swapped.begin() + static_cast<std::ptrdiff_t>(first + each),
+                     swapped.begin() + static_cast<std::ptrdiff_t>(first + each));
+    EXPECT_EQ(decode_votes(swapped, 10).error(), DecodeFault::NotCanonical);
+    const Bytes no_groups{0};
+    EXPECT_EQ(decode_votes(no_groups, 10).error(), DecodeFault::NotCanonical);
+    // A vote from the future to the past.
+    const std::vector<Vote> backwards{vote_of(1, 2, 2)};
+    EXPECT_EQ(decode_votes(encode_votes(backwards), 10).error(), DecodeFault::BadValue);
+}
+
+TEST(Voting, EverybodyVotesInTheSameEpochs) {
+    const ledger::Parameters parameters;  // 250 ms epochs, 5 s heartbeat
+    const auto epochs = [&](const VotingTimes& times) {
+        int count = 0;
+        for (std::uint64_t k = 1'000; k < 1'020; ++k) count += votes_in(Epoch{k}, times, parameters) ? 1 : 0;
+        return count;
+    };
+    EXPECT_EQ(epochs({.voters = 4, .last_justified = Epoch{1'000}}), 20);
+    EXPECT_EQ(epochs({.voters = 300, .last_justified = Epoch{1'000}}), 4);  // two of every ten
+    EXPECT_EQ(epochs({.voters = 4, .tip_is_final = true, .last_justified = Epoch{1'000}}), 2);
+    EXPECT_EQ(epochs({.voters = 4, .last_justified = Epoch{900}}), 2);         // nothing was justified for long
+    EXPECT_EQ(epochs({.voters = 10'000, .last_justified = Epoch{1'000}}), 2);  // a heartbeat at most
+}
+
+}  // namespace
+}  // namespace rhizome::consensus

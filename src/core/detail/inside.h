@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "base/random.h"
+#include "consensus/evidence.h"
+#include "consensus/fork_choice.h"
+#include "consensus/judge.h"
+#include "consensus/vote_book.h"
+#include "consensus/voting.h"
+#include "core/detail/recent_blocks.h"
+#include "core/node.h"
+#include "ledger/reorganise.h"
+
+/// The parts of a node and what they share. Each file of `handlers/` has the functions of one group below.
+namespace rhizome::core {
+
+using HeaderNode = ledger::HeaderTree::Node;
+
+/// What is known of a block besides its header. Of one that was not judged yet, what it claims.
+struct BlockFacts {
+    std::shared_ptr<const consensus::Electorate> electorate{};
+    U256 weight{};
+    bool judged = false;
+    consensus::MemberKey proposer{};
+    PeerId from{};  ///< who sent it first; zero: made or found here
+};
+
+/// A neighbour, and what it is known to have.
+struct PeerState {
+    Time clock{};        ///< as it last said
+    Time clock_heard{};  ///< by ours
+    bool is_member = false;
+    consensus::MemberKey member{};
+    std::optional<Time> asked_blocks{};  ///< a question is open
+    ledger::BlockHash last_block{};      ///< where its last answer ended
+    std::optional<Time> asked_votes{};
+    LruCache<ledger::WireId, char> known_txs;
+    LruCache<ledger::BlockHash, char> known_blocks;
+    LruCache<std::pair<consensus::MemberKey, consensus::Epoch>, char> known_votes;
+    explicit PeerState(std::size_t known_max) : known_txs(known_max), known_blocks(known_max), known_votes(known_max) {}
+};
+
+/// A transaction that somebody waits for.
+struct Awaited {
+    ledger::SharedTx tx{};
+    std::set<ClientId> clients{};
+    Stage stage = Stage::Accepted;
+    ledger::BlockHash block{};
+    Time told{};                              ///< last announced to peers
+    std::optional<Time> lost_since{};         ///< it is neither pending nor on the chain
+    std::optional<ledger::Reject> refused{};  ///< by the state after `block`, which is not final yet
+};
+
+struct Node::Inside final : consensus::BlockLore {
+    Inside(const Config& config, const Start& start, const Ports& ports, Time now);
+
+    // ---- parts -----------------------------------------------------------------------------------------------------
+    Config config;
+    Ports ports;
+    consensus::RememberedSignatures signatures;
+    consensus::Judge judge;
+    ledger::BlockRules block_rules;
+    detail::RecentBlocks blocks;
+    ledger::HeaderTree tree;
+    std::map<ledger::BlockHash, BlockFacts> facts;
+    std::map<ledger::BlockHash, const HeaderNode*> tips;  ///< leaves of what may still be good
+    std::set<ledger::BlockHash> invalid;
+    /// Who sealed what on which parent, above the final block: a second one is evidence.
+    std::map<std::pair<ledger::BlockHash, consensus::MemberKey>, ledger::BlockHash> sealed;
+    ledger::LedgerState state;
+    const HeaderNode* at;       ///< whose state `state` is
+    const HeaderNode* settled;  ///< the tip as everybody outside knows it; on disk
+    state::StateView settled_view{};
+    const HeaderNode* final_node;
+    /// A state at or below the final block, to start from where going back block by block is not possible.
+    std::optional<ledger::Reorganisation::Kept> kept{};
+    std::unique_ptr<ledger::Reorganisation> mover;
+    consensus::VoteBook book;
+    consensus::OwnVotes own;
+    ledger::PendingPool pool;
+    Random random;
+    ledger::ChainId chain;
+
+    std::map<PeerId, PeerState> peers;
+    std::map<ledger::BlockHash, std::vector<std::pair<PeerId, SharedBlock>>> orphans;  ///< by parent
+    std::deque<ledger::BlockHash> orphan_order;
+    std::multimap<Time, std::pair<PeerId, SharedBlock>> future;
+    struct Parked {
+        BatchId batch{};
+        Heard heard{};
+        bool ready = false;
+    };
+    std::deque<Parked> parked;
+    /// Transactions that came while the state is on its way from branch to branch.
+    std::deque<EventKind> deferred;
+    std::map<ledger::TxId, Awaited> awaited;
+    std::map<ledger::TxId, ledger::BlockHash> included;  ///< on the chain above the final block
+    LruCache<ledger::TxId, ledger::BlockHash> finals{65'536};
+    std::set<Condition> conditions;
+
+    // ---- times -----------------------------------------------------------------------------------------------------
+    Time now{};
+    Time started{};
+    Time seal_not_before{};
+    std::optional<Time> pending_since{};  ///< when this node first saw something to seal on the present tip
+    consensus::Epoch voted_until{};       ///< epochs up to this one were considered
+    milliseconds settle_time = consensus::kSettleMin;
+    Time next_status{};
+    std::optional<Time> next_flush{};
+    std::vector<consensus::Vote> votes_to_relay;
+
+    // ---- towards the disk ------------------------------------------------------------------------------------------
+    Ticket last_ticket{};
+    Ticket stored{};
+    Ticket synced{};  ///< asked for
+    struct Held {
+        Ticket needs{};
+        std::vector<consensus::Vote> votes{};
+        SharedBlock block{};
+    };
+    std::deque<Held> held;  ///< own votes and blocks that wait for the disk
+    bool sync_wanted = false;
+    BatchId last_batch{};
+    std::map<BatchId, std::vector<SignatureJob>> jobs_of;  ///< of parked messages
+    Time asked_wake{};
+    /// How long after the tip this node may seal: asked once for each tip.
+    mutable std::optional<milliseconds> turn_wait{};
+
+    std::vector<Effect> effects;
+
+    // ---- handlers/start.cpp ----------------------------------------------------------------------------------------
+    Result<void, ledger::Reject> restore(const Start& start);
+
+    // ---- handlers/blocks.cpp: blocks that come in
+    // --------------------------------------------------------------------
+    void take_block(PeerId from, const SharedBlock& block);
+    void heard(PeerId from, const NewBlock& message);
+    void heard(PeerId from, const Blocks& message);
+    void heard(PeerId from, const WantBlocks& message);
+    void want_blocks(PeerId from, const ledger::BlockHash& wanted);
+    void take_future();
+    void take_orphans(const ledger::BlockHash& parent);
+    void note_claims(const HeaderNode* node, const ledger::Block& block, const consensus::MemberKey& proposer,
+                     PeerId from);
+
+    // ---- handlers/chain.cpp: which chain is followed
+    // -----------------------------------------------------------------
+    [[nodiscard]] consensus::ChainRank rank_of(const HeaderNode* node) const;
+    [[nodiscard]] bool is_better(const HeaderNode* left, const HeaderNode* right) const;
+    [[nodiscard]] bool may_follow(const HeaderNode* node) const;
+    [[nodiscard]] const HeaderNode* best_tip() const;
+    /// The state is on its way between branches: nothing that needs it may happen.
+    [[nodiscard]] bool is_moving() const { return mover != nullptr || at != settled; }
+    /// Goes on towards the best chain, some blocks at a time; settles when it is there.
+    void follow_best();
+    bool apply_child(const HeaderNode* node);
+    void step_mover();
+    void settle();
+    void note_judged(const HeaderNode* node, const ledger::Block& block);
+    void mark_invalid(const HeaderNode* node, const ledger::Reject& why);
+    void update_final();
+    void set_final(const HeaderNode* node);
+    void forget_old();
+    [[nodiscard]] ledger::NextBlock next_block() const;
+
+    // ---- handlers/votes.cpp
+    // ------------------------------------------------------------------------------------------
+    void heard(PeerId from, const Votes& message);
+    void heard(PeerId from, const WantVotes& message);
+    /// Two votes that no honest member signs: whoever sees them may prove it to everybody.
+    void note_contradiction(const consensus::Vote& one, const consensus::Vote& other);
+    /// Everybody may submit the proof; nobody needs a key for it.
+    void bring_evidence(const consensus::Evidence& evidence);
+    void after_votes(const consensus::VoteBook::Outcome& outcome);
+    void vote_if_due();
+    std::optional<consensus::Ballot> ballot_for(consensus::Epoch epoch) const;
+    [[nodiscard]] consensus::Checkpoint justified_on(const HeaderNode* node, consensus::Epoch before) const;
+    [[nodiscard]] std::optional<Time> next_vote() const;
+    void flush_votes();
+
+    // ---- handlers/sealing.cpp
+    // ----------------------------------------------------------------------------------------
+    void seal_if_due();
+    [[nodiscard]] std::optional<Time> next_seal() const;
+    void seal(Time time);
+
+    // ---- handlers/transactions.cpp: pool and clients
+    // -----------------------------------------------------------------
+    void heard(PeerId from, const Transactions& message);
+    void submit(const Submit& event);
+    void forget(ClientId client);
+    void announce(std::span<const ledger::SharedTx> txs, PeerId except);
+    void announce_again();
+    void tell(const ledger::TxId& id, Awaited& awaited_tx, Stage stage, const ledger::BlockHash& block,
+              std::optional<ledger::Reject> refused = {});
+    void note_included(const ledger::Block& block, const ledger::BlockHash& hash);
+    void note_returned(const ledger::TxId& id);
+    void note_final(const ledger::BlockHash& hash);
+    void note_dropped(const ledger::SharedTx& tx, const ledger::Reject& why);
+    void retry_refused();
+    void note_pending();
+    /// Whether an event must wait until the state stands still, and is kept for then.
+    bool defer(const EventKind& event);
+    void take_deferred();
+
+    // ---- handlers/peers.cpp
+    // ------------------------------------------------------------------------------------------
+    void peer_up(PeerId peer);
+    void peer_down(PeerId peer);
+    void hear(const Heard& event);
+    void dispatch(const Heard& event);
+    void verified(const Verified& event);
+    void drain_parked();
+    void heard(PeerId from, const Status& message);
+    void send_status(PeerId to);
+    void send_statuses();
+    void send(PeerId to, Message message);
+    void tell_block(const SharedBlock& block, const ledger::BlockHash& hash);
+    void blame(PeerId peer, ledger::Reject why);
+    void check_clock();
+
+    // ---- handlers/disk.cpp
+    // -------------------------------------------------------------------------------------------
+    Ticket persist(Write what);
+    void request_sync();
+    void stored_up_to(Ticket ticket);
+    void record_own_votes();
+
+    // ---- handlers/tick.cpp
+    // -------------------------------------------------------------------------------------------
+    void tick();
+    void set_wake();
+    void finish_step();
+    void set_condition(Condition condition, bool holds);
+    [[nodiscard]] bool may_act() const;  ///< seal and vote
+
+    // ---- consensus::BlockLore
+    // ----------------------------------------------------------------------------------------
+    [[nodiscard]] const consensus::Electorate* electorate_of(const ledger::BlockHash& block) const override;
+    [[nodiscard]] ledger::Trust trust() const override { return state.parameters().trust; }
+
+    [[nodiscard]] const ledger::Parameters& parameters() const { return state.parameters(); }
+    [[nodiscard]] bool is_member(const consensus::MemberKey& key) const;
+};
+
+}  // namespace rhizome::core

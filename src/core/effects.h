@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "consensus/signatures.h"
+#include "core/messages.h"
+#include "ledger/apply.h"
+#include "ledger/reject.h"
+#include "state/delta.h"
+
+/// What happens to a node, and what it wants done about it.
+///
+/// A host takes one event at a time, in any order that the world gives them, and carries out the effects of a step in
+/// the order they come before it begins the next step. Effects are orders, not questions: none of them fails by itself;
+/// a disk that cannot go on is an event.
+namespace rhizome::core {
+
+/// A link to another node, by a number of the host's that is never used again.
+using PeerId = Count<struct PeerTag>;
+/// Somebody who waits for a transaction.
+using ClientId = Count<struct ClientTag>;
+/// Counts what was handed to the disk, in order.
+using Ticket = Count<struct TicketTag>;
+/// A bundle of signatures to check.
+using BatchId = Count<struct BatchTag>;
+
+// ---- events --------------------------------------------------------------------------------------------------------
+
+/// The time is now. Also the answer to `Wake`; may come at any other moment, and its clock may jump.
+struct Tick {};
+struct PeerUp {
+    PeerId peer{};
+};
+struct PeerDown {
+    PeerId peer{};
+};
+struct Heard {
+    PeerId from{};
+    SharedMessage message{};
+};
+/// A client wants this on the chain.
+struct Submit {
+    ClientId client{};
+    ledger::SharedTx tx{};
+};
+/// A client no longer waits.
+struct Forget {
+    ClientId client{};
+};
+/// All that was handed to the disk up to this ticket survives a power failure.
+struct Stored {
+    Ticket up_to{};
+};
+/// Answer to `Verify`, one for each job.
+struct Verified {
+    BatchId batch{};
+    std::vector<bool> good{};
+};
+/// Answer to `Continue`.
+struct Resume {};
+/// The disk is nearly full (or has room again): a node that could not write down what it signs takes no new orders.
+struct DiskLow {
+    bool low = false;
+};
+
+using EventKind = std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Resume, DiskLow>;
+struct Event {
+    Time now{};  ///< by the host's clock, whatever that is worth
+    EventKind kind{};
+};
+
+// ---- effects -------------------------------------------------------------------------------------------------------
+
+struct Send {
+    PeerId to{};
+    SharedMessage message{};
+};
+
+/// The child of the tip becomes the tip.
+struct AppendBlock {
+    SharedBlock block{};
+    std::vector<ledger::TxId> ids{};
+    state::Commit commit{};
+};
+/// A block of another branch, for later.
+struct KeepBlock {
+    SharedBlock block{};
+};
+/// The chain now leads over other blocks, all of them kept before.
+struct MoveTip {
+    ledger::BlockHash tip{};
+    struct Adopted {
+        ledger::BlockHash hash{};
+        state::Delta change{};
+    };
+    std::vector<Adopted> branch{};  ///< oldest first; its first block's parent was on the chain before
+    state::StateView view{};
+};
+/// What this node signed: `OwnVotes::encode`. The record before it is no longer needed.
+struct RecordVotes {
+    Bytes record{};
+    bool complete = true;
+};
+struct MarkFinal {
+    ledger::BlockHash block{};
+};
+using Write = std::variant<AppendBlock, KeepBlock, MoveTip, RecordVotes, MarkFinal>;
+/// To the disk, in the order of the tickets. Readable at once through the node's `BlockSource`.
+struct Persist {
+    Ticket ticket{};
+    Write what{};
+};
+/// Make all handed over so far durable, then say `Stored`. Until then the node holds back what depends on it.
+struct Sync {
+    Ticket up_to{};
+};
+
+/// A `Tick` is wanted at this time (of the host's clock), instead of any wanted before.
+struct Wake {
+    Time at{};
+};
+/// There is more to do; a `Resume` is wanted after whatever else waits.
+struct Continue {};
+
+struct SignatureJob {
+    consensus::MemberKey key{};
+    crypto::Digest digest{};
+    consensus::CompactSignature signature{};
+};
+/// Check these, on as many cores as there are, and say `Verified`.
+struct Verify {
+    BatchId batch{};
+    std::vector<SignatureJob> jobs{};
+};
+
+/// How far a transaction has come. A client is told every change: a reorganisation takes `Included` back to `Accepted`.
+/// It ends with `Final` or `Refused`; none ends without.
+enum class Stage : std::uint8_t { Accepted, Included, Final, Refused };
+struct Answer {
+    ClientId client{};
+    ledger::TxId tx{};
+    Stage stage = Stage::Accepted;
+    ledger::BlockHash block{};  ///< Included, Final
+    std::optional<ledger::Reject> refused{};
+};
+
+/// A peer sent what no honest one sends, for the peer layer to remember. Nothing is accused on the chain by it.
+struct Blame {
+    PeerId peer{};
+    ledger::Reject why{};
+};
+
+/// For watchers: the chain is another.
+struct TipMoved {
+    ledger::BlockHash from{};
+    ledger::BlockHash to{};
+    std::vector<ledger::BlockHash> undone{};   ///< newest first
+    std::vector<ledger::BlockHash> applied{};  ///< oldest first
+    std::vector<ledger::TxId> returned{};      ///< no longer on the chain
+    state::Delta change{};                     ///< from the state before to the state now
+};
+struct FinalMoved {
+    ledger::BlockHash block{};
+    ledger::Height height{};
+};
+/// What keeps this node from doing its part, for `status` and the operator.
+enum class Condition : std::uint8_t {
+    ClockOff,           ///< neither seals nor votes: its clock is too far from the others'
+    VotesLost,          ///< does not vote until a checkpoint is justified after its start
+    ConflictingFinals,  ///< two conflicting blocks are final: neither seals nor votes any more
+    DiskFull,           ///< takes no orders
+    Accused,            ///< under evidence
+};
+struct ConditionChanged {
+    Condition condition{};
+    bool holds = false;
+};
+using Notice = std::variant<TipMoved, FinalMoved, ConditionChanged>;
+struct Publish {
+    Notice notice{};
+};
+
+using Effect = std::variant<Send, Persist, Sync, Wake, Continue, Verify, Answer, Blame, Publish>;
+
+}  // namespace rhizome::core

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "consensus/attestations.h"
+#include "core/detail/inside.h"
+#include "crypto/compact_target.h"
+#include "ledger/codec.h"
+
+namespace rhizome::core {
+namespace {
+
+using ledger::HeaderTree;
+using ledger::Reject;
+using ledger::RejectCode;
+
+/// Two locators: the last ten, then at doubling distances.
+constexpr std::size_t kLocatorMax = 128;
+
+/// The recovery generation that a block's transactions would begin, as far as can be told without executing them.
+std::uint64_t claimed_generation(const ledger::Block& block) {
+    std::uint64_t generation = 0;
+    for (const ledger::Tx& tx : block.txs)
+        for (const ledger::Output& output : tx.outputs) {
+            if (output.value.find("\"recovery\"") == std::string::npos) continue;
+            const auto document =
+                json::parse(output.value, {.bytes = ledger::kDocumentBytesMax, .depth = ledger::kDocumentDepthMax});
+            if (!document || document->text_at({"kind"}) != "Cluster") continue;
+            if (const auto read = ledger::read_parameters(*document)) generation = read->recovery.generation;
+        }
+    return generation;
+}
+
+}  // namespace
+
+void Node::Inside::heard(PeerId from, const NewBlock& message) {
+    const auto hash = hash_of(message.block->header);
+    if (const auto peer = peers.find(from); peer != peers.end()) peer->second.known_blocks.put(hash, 0);
+    take_block(from, message.block);
+    follow_best();
+}
+
+void Node::Inside::heard(PeerId from, const Blocks& message) {
+    const auto peer = peers.find(from);
+    if (peer != peers.end()) peer->second.asked_blocks.reset();
+    if (message.blocks.size() > config.answer_blocks_max)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "more blocks than an answer may have"});
+    for (const SharedBlock& block : message.blocks) {
+        if (peer != peers.end()) peer->second.known_blocks.put(hash_of(block->header), 0);
+        take_block(from, block);
+    }
+    if (peer != peers.end() && !message.blocks.empty()) {
+        peer->second.last_block = hash_of(message.blocks.back()->header);
+        if (message.more && tree.find(peer->second.last_block) != nullptr) want_blocks(from, {});
+    }
+    follow_best();
+}
+
+void Node::Inside::heard(PeerId from, const WantBlocks& message) {
+    if (message.locator.size() > kLocatorMax)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "a locator has at most 128 hashes"});
+    const HeaderNode* goal = tree.find(message.wanted);
+    if (goal == nullptr || invalid.contains(message.wanted)) goal = settled;
+    const HeaderNode* fork = tree.find_fork(message.locator, goal);
+    Blocks answer;
+    std::size_t bytes = 0;
+    for (std::uint64_t height = fork->header.height.number() + 1; height <= goal->header.height.number(); ++height) {
+        const HeaderNode* node = HeaderTree::ancestor(goal, ledger::Height{height});
+        const auto block = blocks.shared(node->hash);
+        if (!block) break;  // pruned, or never had
+        bytes += ledger::encoded_size(**block);
+        if (answer.blocks.size() == config.answer_blocks_max ||
+            (bytes > config.answer_bytes_max && !answer.blocks.empty())) {
+            answer.more = true;
+            break;
+        }
+        answer.blocks.push_back(*block);
+    }
+    send(from, std::move(answer));
+}
+
+void Node::Inside::want_blocks(PeerId from, const ledger::BlockHash& wanted) {
+    const auto peer = peers.find(from);
+    if (peer == peers.end()) return;
+    if (peer->second.asked_blocks && now < *peer->second.asked_blocks + config.answer_timeout) return;
+    peer->second.asked_blocks = now;
+    // Where it got to with its own branch comes first: that may be long and not followed here yet.
+    std::vector<ledger::BlockHash> locator;
+    if (const HeaderNode* last = tree.find(peer->second.last_block)) locator = tree.locator(last);
+    for (const ledger::BlockHash& hash : tree.locator(settled)) locator.push_back(hash);
+    send(from, WantBlocks{.locator = std::move(locator), .wanted = wanted});
+}
+
+void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
+    const auto hash = hash_of(block->header);
+    if (tree.find(hash) != nullptr || invalid.contains(hash)) return;
+    // Cheap things first: a stranger's block costs one signature check before anything of it is kept.
+    const auto proposer = consensus::check_proposer(*block, signatures);
+    if (!proposer) return blame(from, proposer.error());
+    if (block->header.consensus != parameters().consensus)
+        return blame(from, {.code = RejectCode::BadSeal, .why = "the block is of another consensus than the chain"});
+    if (invalid.contains(block->header.previous)) {
+        invalid.insert(hash);
+        return;
+    }
+    if (block->header.time > now + consensus::engine_of(parameters().consensus)->future_tolerance()) {
+        // Its sender's clock may be right and ours wrong: it waits and nobody is blamed.
+        if (future.size() >= config.future_max) future.erase(std::prev(future.end()));
+        future.emplace(block->header.time, std::pair{from, block});
+        return;
+    }
+    if (tree.find(block->header.previous) == nullptr) {
+        if (!is_member(*proposer))
+            return blame(from, {.code = RejectCode::BadSeal, .why = "a block of unknown parent by no member"});
+        while (orphan_order.size() >= config.orphans_max) {
+            orphans.erase(orphan_order.front());
+            orphan_order.pop_front();
+        }
+        auto& waiting = orphans[block->header.previous];
+        const bool known = std::any_of(waiting.begin(), waiting.end(),
+                                       [&](const auto& one) { return hash_of(one.second->header) == hash; });
+        if (!known && waiting.size() < 8) {
+            waiting.emplace_back(from, block);
+            orphan_order.push_back(block->header.previous);
+        }
+        return want_blocks(from, hash);
+    }
+    const auto node = tree.insert(block->header);
+    if (!node) return blame(from, node.error());
+    note_claims(*node, *block, *proposer, from);
+    blocks.put(hash, block);
+    // A child of the tip is judged at once and written when it is good; others are kept for when their branch wins.
+    if ((*node)->parent != settled || is_moving()) persist(KeepBlock{block});
+    tips.erase((*node)->parent->hash);
+    tips.emplace(hash, *node);
+    if (tips.size() > config.tips_max) {
+        // The lowest one goes: it could be fetched again, should it ever win.
+        const auto worst = std::min_element(tips.begin(), tips.end(), [this](const auto& left, const auto& right) {
+            return is_better(right.second, left.second);
+        });
+        tips.erase(worst);
+    }
+    const auto [first, alone] = sealed.emplace(std::pair{block->header.previous, *proposer}, hash);
+    if (!alone && first->second != hash)
+        if (const auto other = blocks.shared(first->second))
+            bring_evidence({.accused = *proposer,
+                            .proof = std::array{consensus::SignedHeader{block->header, block->signature},
+                                                consensus::SignedHeader{(*other)->header, (*other)->signature}}});
+    take_orphans(hash);
+}
+
+void Node::Inside::note_claims(const HeaderNode* node, const ledger::Block& block, const consensus::MemberKey& proposer,
+                               PeerId from) {
+    BlockFacts claim{.proposer = proposer, .from = from};
+    const auto parent = facts.find(node->parent->hash);
+    if (parent != facts.end()) {
+        claim.electorate = parent->second.electorate;
+        claim.weight = parent->second.weight;
+    }
+    if (claim.electorate == nullptr) claim.electorate = std::make_shared<const consensus::Electorate>();
+    if (const auto generation = claimed_generation(block); generation > claim.electorate->generation) {
+        consensus::Electorate recovered = *claim.electorate;
+        recovered.generation = generation;
+        claim.electorate = std::make_shared<const consensus::Electorate>(std::move(recovered));
+    }
+    U256 gained{};
+    if (block.header.consensus == ledger::ConsensusId::Work) {
+        gained = crypto::work_of(crypto::decode_compact(block.header.bits).target);
+    } else if (const auto votes = consensus::decode_votes(block.seal.attestations, consensus::kCarriedVotesMax)) {
+        gained = U256{votes->size()};
+    }
+    const auto sum = add(claim.weight, gained);
+    claim.weight = sum.overflow ? U256::max() : sum.value;
+    facts[node->hash] = std::move(claim);
+}
+
+void Node::Inside::take_orphans(const ledger::BlockHash& parent) {
+    const auto waiting = orphans.find(parent);
+    if (waiting == orphans.end()) return;
+    const auto children = std::move(waiting->second);
+    orphans.erase(waiting);
+    std::erase(orphan_order, parent);
+    for (const auto& [from, block] : children) take_block(from, block);
+}
+
+void Node::Inside::take_future() {
+    bool any = false;
+    while (!future.empty()) {
+        const auto first = future.begin();
+        const auto tolerance = consensus::engine_of(parameters().consensus)->future_tolerance();
+        if (first->first > now + tolerance) break;
+        const auto [from, block] = first->second;
+        future.erase(first);
+        take_block(from, block);
+        any = true;
+    }
+    if (any) follow_best();
+}
+
+}  // namespace rhizome::core

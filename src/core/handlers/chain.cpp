@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/ensure.h"
+#include "core/detail/inside.h"
+
+namespace rhizome::core {
+namespace {
+
+using consensus::Checkpoint;
+using ledger::HeaderTree;
+using ledger::Reorganisation;
+
+}  // namespace
+
+const consensus::Electorate* Node::Inside::electorate_of(const ledger::BlockHash& block) const {
+    const auto known = facts.find(block);
+    return known == facts.end() || !known->second.judged ? nullptr : known->second.electorate.get();
+}
+
+bool Node::Inside::is_member(const consensus::MemberKey& key) const {
+    const auto known = facts.find(settled->hash);
+    return state.view().get(ledger::records::member(key)) != nullptr ||
+           (known != facts.end() && known->second.electorate->is_voter(key));
+}
+
+consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
+    const BlockFacts& known = facts.at(node->hash);
+    consensus::ChainRank rank{.generation = known.electorate->generation, .weight = known.weight};
+    if (rank.generation != book.generation()) return rank;
+    const auto on_chain = [&](const Checkpoint& checkpoint) {
+        const HeaderNode* block = tree.find(checkpoint.block);
+        return block != nullptr && HeaderTree::is_ancestor(block, node);
+    };
+    if (on_chain(book.final_checkpoint())) rank.final_epoch = book.final_checkpoint().epoch;
+    const auto& justified = book.justified();
+    const auto highest = std::find_if(justified.rbegin(), justified.rend(), on_chain);
+    if (highest != justified.rend()) rank.justified_epoch = highest->epoch;
+    if (known.judged) return rank;
+    // Votes for blocks that were not judged yet count as their branch claims they do: else a branch that others have
+    // justified would never be looked at by one who has justified something on its own.
+    for (const auto& [block, targets] : book.unsettled()) {
+        const HeaderNode* target = tree.find(block);
+        if (target == nullptr || targets.rbegin()->epoch <= rank.justified_epoch ||
+            !HeaderTree::is_ancestor(target, node))
+            continue;
+        const auto claims = facts.find(block);
+        if (claims == facts.end()) continue;
+        for (const Checkpoint& checkpoint : targets)
+            if (checkpoint.epoch > rank.justified_epoch &&
+                book.looks_justified(checkpoint, *claims->second.electorate, trust()))
+                rank.justified_epoch = checkpoint.epoch;
+    }
+    return rank;
+}
+
+bool Node::Inside::may_follow(const HeaderNode* node) const {
+    return HeaderTree::is_ancestor(final_node, node) ||
+           facts.at(node->hash).electorate->generation > facts.at(final_node->hash).electorate->generation;
+}
+
+bool Node::Inside::is_better(const HeaderNode* left, const HeaderNode* right) const {
+    const auto order = rank_of(left) <=> rank_of(right);
+    return order != std::strong_ordering::equal ? order == std::strong_ordering::greater
+                                                : consensus::wins_tie(left, right);
+}
+
+const HeaderNode* Node::Inside::best_tip() const {
+    const HeaderNode* best = nullptr;
+    for (const auto& [hash, node] : tips)
+        if (may_follow(node) && (best == nullptr || is_better(node, best))) best = node;
+    return best == nullptr ? settled : best;
+}
+
+void Node::Inside::follow_best() {
+    std::size_t budget = config.blocks_per_slice;
+    while (budget > 0) {
+        --budget;
+        if (mover) {
+            step_mover();
+            continue;
+        }
+        const HeaderNode* best = best_tip();
+        if (best == at) {
+            settle();
+            return;
+        }
+        if (at == settled && HeaderTree::is_ancestor(at, best)) {
+            // The common case: the chain grows.
+            const HeaderNode* child = HeaderTree::ancestor(best, at->header.height + 1);
+            if (apply_child(child)) settle();
+            continue;
+        }
+        mover =
+            std::make_unique<Reorganisation>(state, at, best, blocks, block_rules, ports.cache, ports.parallel, kept);
+    }
+    if (is_moving() || best_tip() != at) effects.emplace_back(Continue{});
+}
+
+bool Node::Inside::apply_child(const HeaderNode* node) {
+    const auto block = blocks.shared(node->hash);
+    if (!block) {
+        // It was known once and cannot be read: as if it had never come.
+        tips.erase(node->hash);
+        mark_invalid(node, {.code = ledger::RejectCode::MissingInput, .why = block.error().message});
+        return false;
+    }
+    auto applied = judge_and_apply(state, at->header, **block, block_rules, ports.cache, ports.parallel);
+    if (!applied) {
+        mark_invalid(node, applied.error());
+        return false;
+    }
+    state.advance(applied->commit);
+    at = node;
+    blocks.put_change(node->hash, applied->commit.delta);
+    std::vector<ledger::TxId> ids;
+    ids.reserve((*block)->txs.size());
+    for (const ledger::Effects& effect : applied->effects) ids.push_back(effect.tx->id);
+    persist(AppendBlock{*block, std::move(ids), std::move(applied->commit)});
+    note_judged(node, **block);
+    return true;
+}
+
+void Node::Inside::step_mover() {
+    const auto progress = mover->step(1);
+    for (auto& judged : mover->take_judged()) blocks.put_change(judged.node->hash, judged.change);
+    const HeaderNode* here = mover->at();
+    if (here != at && !facts.at(here->hash).judged) {
+        if (const auto block = blocks.shared(here->hash)) note_judged(here, **block);
+    }
+    at = here;
+    if (progress == Reorganisation::Progress::Moving) return;
+    const auto finished = std::move(mover);
+    if (const auto& refused = finished->report().refused) mark_invalid(refused->node, refused->why);
+    if (const auto& failed = finished->report().failed)
+        mark_invalid(failed->node, {.code = ledger::RejectCode::MissingInput, .why = failed->why.message});
+}
+
+void Node::Inside::note_judged(const HeaderNode* node, const ledger::Block& block) {
+    BlockFacts& known = facts[node->hash];
+    auto electorate = consensus::Electorate::of(state.view(), state.parameters());
+    const auto parent = node->parent == nullptr ? facts.end() : facts.find(node->parent->hash);
+    if (parent != facts.end() && parent->second.electorate && *parent->second.electorate == electorate) {
+        known.electorate = parent->second.electorate;
+    } else {
+        known.electorate = std::make_shared<const consensus::Electorate>(std::move(electorate));
+    }
+    known.weight = consensus::records::weight_of(state.view());
+    known.judged = true;
+    if (known.electorate->generation > book.generation())
+        book.begin_generation(known.electorate->generation, {.block = ledger::BlockHash{chain.view()}});
+    // The judge has looked at the votes it carries: they count here too, should gossip have missed them.
+    if (const auto votes = consensus::decode_votes(block.seal.attestations, consensus::kCarriedVotesMax))
+        for (const consensus::Vote& vote : *votes) (void)book.add(vote, *this);
+    (void)book.block_known(node->hash, *this);
+}
+
+void Node::Inside::mark_invalid(const HeaderNode* node, const ledger::Reject& why) {
+    const PeerId from = facts.at(node->hash).from;
+    invalid.insert(node->hash);
+    // All that stands on it goes with it.
+    for (auto tip = tips.begin(); tip != tips.end();) {
+        if (HeaderTree::is_ancestor(node, tip->second)) {
+            tip = tips.erase(tip);
+        } else {
+            ++tip;
+        }
+    }
+    if (node->parent != nullptr) {
+        const bool leads_on = std::any_of(tips.begin(), tips.end(), [&](const auto& tip) {
+            return HeaderTree::is_ancestor(node->parent, tip.second);
+        });
+        if (!leads_on) tips.emplace(node->parent->hash, node->parent);
+    }
+    if (from != PeerId{}) blame(from, why);
+}
+
+ledger::NextBlock Node::Inside::next_block() const {
+    return {.parent = at->hash,
+            .height = at->header.height + 1,
+            // Blocks have whole milliseconds.
+            .time = Time::from_unix_millis(std::max(now, at->header.time + parameters().min_interval).unix_millis()),
+            .parent_time = at->header.time};
+}
+
+void Node::Inside::settle() {
+    if (at == settled) {
+        update_final();
+        return;
+    }
+    const HeaderNode* before = settled;
+    const auto route = HeaderTree::route(before, at);
+    TipMoved moved{.from = before->hash, .to = at->hash};
+    std::vector<ledger::TxId> now_in;
+    std::vector<MoveTip::Adopted> branch;
+    const bool grew = route.undo.empty() && route.apply.size() == 1;
+    SharedBlock newest;
+    for (const HeaderNode* node : route.undo) moved.undone.push_back(node->hash);
+    // What was undone is no longer in; what is in both comes in again below.
+    std::vector<ledger::SharedTx> undone_txs;
+    for (auto node = route.undo.rbegin(); node != route.undo.rend(); ++node) {
+        const auto block = blocks.shared((*node)->hash);
+        if (!block) continue;
+        for (const ledger::Tx& tx : (*block)->txs)
+            if (auto checked = ledger::check_tx(tx)) {
+                included.erase((*checked)->id);
+                undone_txs.push_back(*std::move(checked));
+            }
+    }
+    for (const HeaderNode* node : route.apply) {
+        moved.applied.push_back(node->hash);
+        const auto block = blocks.shared(node->hash);
+        if (!block) continue;
+        newest = *block;
+        for (const ledger::Tx& tx : (*block)->txs) now_in.push_back(id_of(tx));
+        note_included(**block, node->hash);
+        if (!grew) {
+            auto change = blocks.change(node->hash);
+            branch.push_back({node->hash, change ? *std::move(change) : state::Delta{}});
+        }
+    }
+    if (!grew) {
+        persist(MoveTip{at->hash, std::move(branch), state.view()});
+    }
+    std::vector<ledger::SharedTx> returned;
+    for (ledger::SharedTx& tx : undone_txs) {
+        if (included.contains(tx->id)) continue;
+        moved.returned.push_back(tx->id);
+        note_returned(tx->id);
+        returned.push_back(std::move(tx));
+    }
+    if (grew) {
+        auto change = blocks.change(at->hash);
+        moved.change = change ? *std::move(change) : state::diff(settled_view, state.view());
+    } else {
+        moved.change = state::diff(settled_view, state.view());
+    }
+    settled = at;
+    settled_view = state.view();
+    turn_wait.reset();
+    pending_since.reset();
+    pool.set_tip(state, next_block(), now_in, returned);
+    note_pending();
+    if (!route.undo.empty()) {
+        retry_refused();
+        // Everybody announces what came back, in chain order; those who accepted it first do so at once.
+        announce(returned, {});
+    }
+    effects.emplace_back(Publish{std::move(moved)});
+    if (newest) tell_block(newest, settled->hash);
+    update_final();
+}
+
+void Node::Inside::update_final() {
+    const Checkpoint& checkpoint = book.final_checkpoint();
+    const HeaderNode* node = tree.find(checkpoint.block);
+    if (node == nullptr || node == final_node) return;
+    const auto& generations = facts.at(final_node->hash).electorate->generation;
+    if (HeaderTree::is_ancestor(final_node, node)) {
+        if (HeaderTree::is_ancestor(node, settled)) set_final(node);
+    } else if (!HeaderTree::is_ancestor(node, final_node)) {
+        if (facts.at(node->hash).electorate->generation > generations) {
+            if (HeaderTree::is_ancestor(node, settled)) set_final(node);
+        } else {
+            book.note_conflict(checkpoint);
+            set_condition(Condition::ConflictingFinals, true);
+        }
+    }
+}
+
+void Node::Inside::set_final(const HeaderNode* node) {
+    std::vector<ledger::BlockHash> now_final;
+    for (const HeaderNode* one = node; one != nullptr && one != final_node; one = one->parent)
+        now_final.push_back(one->hash);
+    final_node = node;
+    // The state there is needed to move away from a chain whose changes are not kept.
+    if (node == at) kept = Reorganisation::Kept{state.view(), node};
+    persist(MarkFinal{node->hash});
+    for (auto hash = now_final.rbegin(); hash != now_final.rend(); ++hash) note_final(*hash);
+    retry_refused();
+    effects.emplace_back(Publish{FinalMoved{node->hash, node->header.height}});
+    forget_old();
+}
+
+void Node::Inside::forget_old() {
+    for (auto tip = tips.begin(); tip != tips.end();) {
+        if (!may_follow(tip->second)) {
+            tip = tips.erase(tip);
+        } else {
+            ++tip;
+        }
+    }
+    book.tidy();
+    std::erase_if(sealed, [&](const auto& one) {
+        const HeaderNode* parent = tree.find(one.first.first);
+        return parent == nullptr || parent->header.height < final_node->header.height;
+    });
+    // Headers go in large pieces, and not while somebody is on the way between them.
+    const auto depth = final_node->header.height - tree.root().header.height;
+    if (mover || depth < 2 * config.headers_kept) return;
+    const HeaderNode* root = HeaderTree::ancestor(final_node, final_node->header.height - config.headers_kept);
+    std::vector<ledger::BlockHash> gone;
+    if (kept && kept->node->header.height < root->header.height) kept.reset();
+    tree.prune_to(root);
+    std::erase_if(facts, [&](const auto& one) { return tree.find(one.first) == nullptr; });
+    std::erase_if(tips, [&](const auto& one) { return tree.find(one.first) == nullptr; });
+    invalid.clear();
+}
+
+}  // namespace rhizome::core

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/detail/inside.h"
+
+namespace rhizome::core {
+namespace {
+
+using consensus::Checkpoint;
+using ledger::RejectCode;
+
+/// A clock further from the others' than this neither seals nor votes.
+constexpr milliseconds kClockOffMax{1'000};
+
+}  // namespace
+
+void Node::Inside::send(PeerId to, Message message) {
+    effects.emplace_back(Send{to, std::make_shared<const Message>(std::move(message))});
+}
+
+void Node::Inside::blame(PeerId peer, ledger::Reject why) {
+    if (peer != PeerId{}) effects.emplace_back(Blame{peer, std::move(why)});
+}
+
+void Node::Inside::peer_up(PeerId peer) {
+    peers.try_emplace(peer, config.known_max);
+    send_status(peer);
+}
+
+void Node::Inside::peer_down(PeerId peer) {
+    peers.erase(peer);
+    check_clock();
+}
+
+void Node::Inside::send_status(PeerId to) {
+    send(to, Status{.clock = now,
+                    .member = ports.signer != nullptr && is_member(ports.signer->key()) ? ports.signer->key()
+                                                                                        : consensus::MemberKey{},
+                    .tip = settled->hash,
+                    .height = settled->header.height,
+                    .justified = *book.justified().rbegin(),
+                    .final_checkpoint = book.final_checkpoint()});
+}
+
+void Node::Inside::send_statuses() {
+    next_status = now + config.status_every;
+    for (const auto& [id, peer] : peers) send_status(id);
+    check_clock();
+}
+
+void Node::Inside::heard(PeerId from, const Status& message) {
+    const auto found = peers.find(from);
+    if (found == peers.end()) return;
+    PeerState& peer = found->second;
+    peer.clock = message.clock;
+    peer.clock_heard = now;
+    peer.member = message.member;
+    peer.is_member = is_member(message.member);
+    peer.known_blocks.put(message.tip, 0);
+    check_clock();
+    if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) want_blocks(from, message.tip);
+    // It may have missed our tip, or the votes that show what we know.
+    const auto knows = [&](const Checkpoint& checkpoint) {
+        return book.is_justified(checkpoint) || checkpoint.epoch < book.final_checkpoint().epoch;
+    };
+    if (!knows(message.justified) || !knows(message.final_checkpoint)) {
+        if (!peer.asked_votes || now >= *peer.asked_votes + config.answer_timeout) {
+            peer.asked_votes = now;
+            const auto since = std::min(message.justified.epoch, message.final_checkpoint.epoch);
+            send(from, WantVotes{since});
+        }
+    }
+}
+
+void Node::Inside::tell_block(const SharedBlock& block, const ledger::BlockHash& hash) {
+    // A node's own block waits for the disk first.
+    if (!held.empty() && held.back().block == block) return;
+    SharedMessage message;
+    for (auto& [id, peer] : peers) {
+        if (peer.known_blocks.get(hash) != nullptr) continue;
+        peer.known_blocks.put(hash, 0);
+        if (!message) message = std::make_shared<const Message>(NewBlock{block});
+        effects.emplace_back(Send{id, message});
+    }
+}
+
+void Node::Inside::check_clock() {
+    // The median of what the members say, and of our own clock: one liar among two moves it half way at most.
+    std::vector<microseconds> offsets;
+    for (const auto& [id, peer] : peers)
+        if (peer.is_member && peer.clock_heard != Time{}) offsets.push_back(peer.clock - peer.clock_heard);
+    if (offsets.size() < 2) {
+        set_condition(Condition::ClockOff, false);
+        return;
+    }
+    std::sort(offsets.begin(), offsets.end());
+    const microseconds middle = (offsets[(offsets.size() - 1) / 2] + offsets[offsets.size() / 2]) / 2;
+    set_condition(Condition::ClockOff, std::chrono::abs(middle) > kClockOffMax);
+}
+
+void Node::Inside::hear(const Heard& event) {
+    if (!peers.contains(event.from)) return;  // it has just gone
+    std::vector<SignatureJob> jobs;
+    const auto ask = [&](const consensus::MemberKey& key, const crypto::Digest& digest,
+                         const consensus::CompactSignature& signature) {
+        if (!signatures.knows(key, digest, signature)) jobs.push_back({key, digest, signature});
+    };
+    const auto ask_votes = [&](std::span<const consensus::Vote> votes) {
+        for (const consensus::Vote& vote : votes) {
+            const auto* known = book.vote_of(vote.voter, vote.ballot.target.epoch);
+            if (known != nullptr && known->signature == vote.signature) continue;
+            ask(vote.voter, digest_of(vote.ballot, chain), vote.signature);
+        }
+    };
+    const auto ask_block = [&](const SharedBlock& block) {
+        const auto proposer = consensus::proposer_in(block->seal);
+        const auto hash = hash_of(block->header);
+        if (!proposer || tree.find(hash) != nullptr) return;
+        ask(*proposer, crypto::Digest{hash.view()}, block->signature);
+        if (const auto votes = consensus::decode_votes(block->seal.attestations, consensus::kCarriedVotesMax))
+            ask_votes(*votes);
+    };
+    if (const auto* votes = std::get_if<Votes>(event.message.get())) {
+        if (votes->votes.size() <= config.message_votes_max) ask_votes(votes->votes);
+    } else if (const auto* block = std::get_if<NewBlock>(event.message.get())) {
+        ask_block(block->block);
+    } else if (const auto* many = std::get_if<Blocks>(event.message.get())) {
+        if (many->blocks.size() <= config.answer_blocks_max)
+            for (const SharedBlock& one : many->blocks) ask_block(one);
+    }
+    const bool alone = jobs.size() <= config.verify_alone_max;
+    if (parked.empty() && alone) return dispatch(event);
+    if (parked.size() >= config.parked_max) return;  // statuses will bring it again
+    ++last_batch;
+    parked.push_back({.batch = last_batch, .heard = event, .ready = alone});
+    if (alone) return;
+    effects.emplace_back(Verify{last_batch, jobs});
+    jobs_of.emplace(last_batch, std::move(jobs));
+}
+
+void Node::Inside::verified(const Verified& event) {
+    const auto found = std::find_if(parked.begin(), parked.end(),
+                                    [&](const Parked& one) { return one.batch == event.batch && !one.ready; });
+    if (found == parked.end()) return;
+    found->ready = true;
+    // What is good is remembered; what is not is looked at once more by whoever handles the message, and refused there
+    // by name.
+    const auto jobs = jobs_of.extract(event.batch);
+    if (!jobs.empty())
+        for (std::size_t i = 0; i < jobs.mapped().size() && i < event.good.size(); ++i)
+            if (const SignatureJob& job = jobs.mapped()[i]; event.good[i])
+                signatures.remember(job.key, job.digest, job.signature);
+    drain_parked();
+}
+
+void Node::Inside::drain_parked() {
+    while (!parked.empty() && parked.front().ready) {
+        const Heard event = std::move(parked.front().heard);
+        parked.pop_front();
+        dispatch(event);
+    }
+}
+
+void Node::Inside::dispatch(const Heard& event) {
+    std::visit([&](const auto& message) { heard(event.from, message); }, *event.message);
+}
+
+}  // namespace rhizome::core

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/detail/inside.h"
+
+namespace rhizome::core {
+namespace {
+
+/// Without its vote record a node does not know on which blocks it has sealed: it leaves those from before its start
+/// alone, unless nobody else is there to seal for a lease.
+bool knows_own_seals(const consensus::OwnVotes& own, Time tip, Time started, Time now, milliseconds lease) {
+    return own.is_complete() || tip > started || now > started + lease;
+}
+
+}  // namespace
+
+std::optional<Time> Node::Inside::next_seal() const {
+    if (ports.signer == nullptr || !may_act() || is_moving() || own.has_sealed_on(settled->hash)) return std::nullopt;
+    const consensus::Engine* engine = consensus::engine_of(parameters().consensus);
+    const consensus::Turn turn{state, settled->header, *facts.at(settled->hash).electorate, ports.signer->key(), now};
+    if (!turn_wait) {
+        const auto wait = engine->earliest(turn);
+        if (!wait) return std::nullopt;
+        turn_wait = *wait;
+    }
+    const Time tip = settled->header.time;
+    const Time heartbeat = tip + parameters().heartbeat;
+    // What there is to seal, or that nothing came for a heartbeat: from then on every rank waits its delay.
+    const Time reason = pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
+    const milliseconds delay = std::max(milliseconds{0}, *turn_wait - parameters().min_interval);
+    Time when = std::max({tip + *turn_wait, reason + delay, seal_not_before});
+    if (!knows_own_seals(own, tip, started, now, parameters().lease()))
+        when = std::max(when, started + parameters().lease() + milliseconds{1});
+    return when;
+}
+
+void Node::Inside::seal_if_due() {
+    const auto when = next_seal();
+    if (!when || now < *when || conditions.contains(Condition::DiskFull)) return;
+    // Blocks have whole milliseconds.
+    const Time earliest = settled->header.time + *turn_wait;
+    const std::int64_t millis = std::max(now, earliest).unix_millis();
+    Time time = Time::from_unix_millis(millis);
+    if (time < earliest) time = Time::from_unix_millis(millis + 1);
+    seal(time);
+}
+
+void Node::Inside::seal(Time time) {
+    // Votes of some heartbeats back: the ones a block may still carry and nobody has.
+    const auto epochs = static_cast<std::uint64_t>(consensus::records::Ends::kKept);
+    const auto newest = consensus::epoch_of(time, parameters().epoch);
+    const auto since = consensus::Epoch{newest.number() > 2 * epochs ? newest.number() - 2 * epochs : 0};
+    auto votes = book.votes_since(since);
+    for (const consensus::Vote& vote : book.votes_final(book.final_checkpoint())) votes.push_back(vote);
+    auto sealing = judge.prepare(state, settled->header, time, votes, *ports.signer);
+    if (!sealing) {
+        // Not for us just now, whatever the reason: asked again in a while, or on the next tip.
+        seal_not_before = now + parameters().rank_delay;
+        return;
+    }
+    ledger::NextBlock next = next_block();
+    next.time = time;
+    const std::size_t seal_bytes = sealing->seal.proof.size() + sealing->seal.attestations.size();
+    auto draft = ledger::build_block(state, next, pool.best(), sealing->part, seal_bytes, ports.rules, ports.cache,
+                                     ports.parallel);
+    if (draft.txs.empty() && now < settled->header.time + parameters().heartbeat) {
+        // What is pending does not fit just now (a lock time, a circle): an empty block would help nobody.
+        pending_since.reset();
+        return;
+    }
+    auto commit = draft.applied.commit;
+    std::vector<ledger::TxId> ids;
+    for (const ledger::SharedTx& tx : draft.txs) ids.push_back(tx->id);
+    ledger::Block made = consensus::assemble(std::move(draft), *sealing);
+    consensus::sign(made, *ports.signer);
+    const auto block = std::make_shared<const ledger::Block>(std::move(made));
+    const auto hash = hash_of(block->header);
+
+    own.note_sealed(settled->hash);
+    const auto node = tree.insert(block->header);
+    if (!node) return;
+    note_claims(*node, *block, ports.signer->key(), {});
+    blocks.put(hash, block);
+    blocks.put_change(hash, commit.delta);
+    tips.erase(settled->hash);
+    tips.emplace(hash, *node);
+    state.advance(commit);
+    at = *node;
+    persist(AppendBlock{block, std::move(ids), std::move(commit)});
+    record_own_votes();
+    held.push_back({.needs = last_ticket, .block = block});
+    note_judged(*node, *block);
+    settle();
+    request_sync();
+    follow_best();
+}
+
+}  // namespace rhizome::core

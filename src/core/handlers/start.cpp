@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/detail/inside.h"
+
+namespace rhizome::core {
+namespace {
+
+using ledger::RejectCode;
+
+/// How far back the facts of blocks are found again at the start: forks from deeper are judged by what they claim.
+constexpr std::size_t kFactsRestored = 1'024;
+
+consensus::Checkpoint genesis_checkpoint(const ledger::ChainId& chain) {
+    return {.block = ledger::BlockHash{chain.view()}};
+}
+
+}  // namespace
+
+Node::Inside::Inside(const Config& config_in, const Start& start, const Ports& ports_in, Time now_in)
+    : config(config_in),
+      ports(ports_in),
+      signatures(ports_in.signatures),
+      judge(signatures),
+      block_rules{ports_in.rules, judge, ports_in.memory},
+      blocks(ports_in.blocks, config_in.recent_bytes, config_in.recent_changes),
+      tree(start.root),
+      state(start.tip_view),
+      at(&tree.root()),
+      settled(&tree.root()),
+      final_node(&tree.root()),
+      book(0, genesis_checkpoint(start.chain)),
+      pool(config_in.pool, ports_in.rules, ports_in.cache),
+      random(start.seed),
+      chain(start.chain),
+      now(now_in),
+      started(now_in) {
+    pool.dropped = [this](const ledger::SharedTx& tx, const ledger::Reject& why) { note_dropped(tx, why); };
+}
+
+Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
+    for (const ledger::Header& header : start.chain_headers) {
+        TRY(at, tree.insert(header));
+    }
+    if (at->header.state_root != state.view().root())
+        return ledger::reject(RejectCode::BadStateRoot, "the state is not that of the tip");
+    settled = at;
+    settled_view = state.view();
+    const HeaderNode* last_final = tree.find(start.final_block);
+    if (last_final == nullptr || !ledger::HeaderTree::is_ancestor(last_final, at))
+        return ledger::reject(RejectCode::BadEncoding, "the final block is not on the chain");
+    final_node = last_final;
+    tips.emplace(at->hash, at);
+
+    // Going back over what each block changed shows every state on the way, and with it who voted and what it weighed.
+    state::StateView view = start.tip_view;
+    std::shared_ptr<const consensus::Electorate> newer;
+    std::size_t left = kFactsRestored;
+    for (const HeaderNode* node = at; node != nullptr && left > 0; node = node->parent, --left) {
+        auto electorate = consensus::Electorate::of(view, ledger::parameters_of(view));
+        if (newer == nullptr || *newer != electorate)
+            newer = std::make_shared<const consensus::Electorate>(std::move(electorate));
+        facts[node->hash] = {.electorate = newer, .weight = consensus::records::weight_of(view), .judged = true};
+        if (node == final_node) kept = ledger::Reorganisation::Kept{view, node};
+        const auto change = blocks.change(node->hash);
+        if (!change) break;  // not kept so far back
+        auto before = state::undo(view, *change);
+        if (!before) break;
+        view = *std::move(before);
+    }
+
+    const consensus::Electorate& now_voting = *facts.at(at->hash).electorate;
+    if (now_voting.generation > 0) book.begin_generation(now_voting.generation, genesis_checkpoint(chain));
+    const auto shown = consensus::records::shown_final_of(state.view());
+    if (!shown.checkpoint.block.is_zero()) book.trust_final(shown.checkpoint);
+    auto votes = consensus::OwnVotes::decode(start.vote_record, start.votes_complete);
+    if (!votes) return Fail{ledger::to_reject(votes.error())};
+    own = *std::move(votes);
+    for (const consensus::Vote& vote : own.justification()) (void)book.add(vote, *this);
+    set_condition(Condition::VotesLost, !own.is_complete());
+    pool.set_tip(state, next_block());
+    voted_until = consensus::epoch_of(now, parameters().epoch);
+    next_status = now;
+    update_final();
+    return {};
+}
+
+}  // namespace rhizome::core

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/detail/inside.h"
+
+namespace rhizome::core {
+
+bool Node::Inside::may_act() const {
+    return !conditions.contains(Condition::ClockOff) && !conditions.contains(Condition::ConflictingFinals) &&
+           !conditions.contains(Condition::DiskFull);
+}
+
+void Node::Inside::set_condition(Condition condition, bool holds) {
+    const bool held_before = conditions.contains(condition);
+    if (holds == held_before) return;
+    if (holds) {
+        conditions.insert(condition);
+    } else {
+        conditions.erase(condition);
+    }
+    effects.emplace_back(Publish{ConditionChanged{condition, holds}});
+}
+
+void Node::Inside::tick() {
+    take_future();
+    if (now >= next_status) {
+        send_statuses();
+        announce_again();
+    }
+    if (next_flush && now >= *next_flush) flush_votes();
+    vote_if_due();
+    seal_if_due();
+}
+
+void Node::Inside::set_wake() {
+    Time wake = next_status;
+    const auto consider = [&](std::optional<Time> when) {
+        if (when) wake = std::min(wake, *when);
+    };
+    consider(next_flush);
+    consider(next_vote());
+    consider(next_seal());
+    if (!future.empty())
+        consider(future.begin()->first - consensus::engine_of(parameters().consensus)->future_tolerance());
+    wake = std::max(wake, now);
+    if (wake != asked_wake || now >= asked_wake) {
+        asked_wake = wake;
+        effects.emplace_back(Wake{wake});
+    }
+}
+
+void Node::Inside::finish_step() {
+    if (sync_wanted) {
+        sync_wanted = false;
+        effects.emplace_back(Sync{last_ticket});
+    }
+    blocks.end_step();
+    set_wake();
+}
+
+}  // namespace rhizome::core

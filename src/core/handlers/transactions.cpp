@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/detail/inside.h"
+
+namespace rhizome::core {
+
+using ledger::PendingPool;
+using ledger::RejectCode;
+using ledger::SharedTx;
+using ledger::TxClass;
+using ledger::TxId;
+
+void Node::Inside::heard(PeerId from, const Transactions& message) {
+    if (message.txs.size() > config.message_txs_max)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "more transactions than a message may have"});
+    const auto peer = peers.find(from);
+    if (conditions.contains(Condition::DiskFull)) return;
+    // The link's own number stands for the sender: one flooding neighbour has one share of the pool.
+    ledger::Sender sender{};
+    const Bytes number = ledger::records::encode_number(from.number());
+    std::copy(number.begin(), number.end(), sender.writable().begin());
+    std::vector<SharedTx> fresh;
+    for (const SharedTx& tx : message.txs) {
+        if (peer != peers.end()) peer->second.known_txs.put(tx->wire_id, 0);
+        if (included.contains(tx->id) || pool.find(tx->id) != nullptr) continue;
+        const auto taken = pool.admit(tx, sender, TxClass::Relayed);
+        // A refusal is no fault of the peer's: it may follow another branch, or not have heard of a change yet.
+        if (taken && *taken == PendingPool::Admission::Added) fresh.push_back(tx);
+    }
+    note_pending();
+    announce(fresh, from);
+}
+
+bool Node::Inside::defer(const EventKind& event) {
+    if (!is_moving()) return false;
+    const auto* heard_event = std::get_if<Heard>(&event);
+    const auto* submitted = std::get_if<Submit>(&event);
+    if (submitted == nullptr &&
+        (heard_event == nullptr || !std::holds_alternative<Transactions>(*heard_event->message)))
+        return false;
+    if (deferred.size() < config.parked_max) {
+        deferred.push_back(event);
+    } else if (submitted != nullptr) {
+        effects.emplace_back(Answer{submitted->client,
+                                    submitted->tx->id,
+                                    Stage::Refused,
+                                    {},
+                                    ledger::Reject{.code = RejectCode::TooManyPending,
+                                                   .why = "this node is changing to another branch: try again"}});
+    }
+    return true;
+}
+
+void Node::Inside::take_deferred() {
+    while (!is_moving() && !deferred.empty()) {
+        const EventKind event = std::move(deferred.front());
+        deferred.pop_front();
+        if (const auto* submitted = std::get_if<Submit>(&event)) {
+            submit(*submitted);
+        } else if (const auto* heard_event = std::get_if<Heard>(&event)) {
+            hear(*heard_event);
+        }
+    }
+}
+
+void Node::Inside::submit(const Submit& event) {
+    const TxId id = event.tx->id;
+    const auto answer = [&](Stage stage, const ledger::BlockHash& block, std::optional<ledger::Reject> refused = {}) {
+        effects.emplace_back(Answer{event.client, id, stage, block, std::move(refused)});
+    };
+    if (const auto known = awaited.find(id); known != awaited.end()) {
+        known->second.clients.insert(event.client);
+        return answer(known->second.stage, known->second.block);
+    }
+    if (const ledger::BlockHash* block = finals.get(id)) return answer(Stage::Final, *block);
+    if (const auto block = included.find(id); block != included.end()) {
+        awaited[id] = {.tx = event.tx, .clients = {event.client}, .stage = Stage::Included, .block = block->second};
+        return answer(Stage::Included, block->second);
+    }
+    if (conditions.contains(Condition::DiskFull))
+        return answer(Stage::Refused, {},
+                      ledger::Reject{.code = RejectCode::TooManyPending,
+                                     .why = "this node's disk is full: it takes no orders until there is room"});
+    const auto taken = pool.admit(event.tx, {}, TxClass::Local);
+    if (!taken) return answer(Stage::Refused, {}, taken.error());
+    awaited[id] = {.tx = event.tx, .clients = {event.client}, .told = now};
+    answer(Stage::Accepted, {});
+    note_pending();
+    announce({&event.tx, 1}, {});
+}
+
+void Node::Inside::forget(ClientId client) {
+    for (auto one = awaited.begin(); one != awaited.end();) {
+        one->second.clients.erase(client);
+        one = one->second.clients.empty() ? awaited.erase(one) : std::next(one);
+    }
+}
+
+void Node::Inside::note_pending() {
+    if (pool.size() == 0) {
+        pending_since.reset();
+    } else if (!pending_since) {
+        pending_since = now;
+    }
+}
+
+void Node::Inside::announce(std::span<const SharedTx> txs, PeerId except) {
+    if (txs.empty()) return;
+    for (auto& [id, peer] : peers) {
+        if (id == except) continue;
+        Transactions message;
+        for (const SharedTx& tx : txs) {
+            if (peer.known_txs.get(tx->wire_id) != nullptr) continue;
+            peer.known_txs.put(tx->wire_id, 0);
+            message.txs.push_back(tx);
+            if (message.txs.size() == config.message_txs_max) {
+                send(id, std::move(message));
+                message = {};
+            }
+        }
+        if (!message.txs.empty()) send(id, std::move(message));
+    }
+}
+
+void Node::Inside::announce_again() {
+    std::vector<SharedTx> again;
+    for (auto& [id, one] : awaited) {
+        if (one.stage != Stage::Accepted || one.refused || now < one.told + config.announce_again) continue;
+        one.told = now;
+        again.push_back(one.tx);
+        if (again.size() == config.message_txs_max) break;
+    }
+    // Whether they have it is not known: it may have been lost on the way.
+    for (auto& [id, peer] : peers)
+        for (const SharedTx& tx : again) peer.known_txs.erase(tx->wire_id);
+    announce(again, {});
+}
+
+void Node::Inside::tell(const TxId& id, Awaited& one, Stage stage, const ledger::BlockHash& block,
+                        std::optional<ledger::Reject> refused) {
+    one.stage = stage;
+    one.block = block;
+    for (const ClientId client : one.clients) effects.emplace_back(Answer{client, id, stage, block, refused});
+}
+
+void Node::Inside::note_included(const ledger::Block& block, const ledger::BlockHash& hash) {
+    for (const ledger::Tx& tx : block.txs) {
+        const TxId id = id_of(tx);
+        included[id] = hash;
+        const auto one = awaited.find(id);
+        if (one == awaited.end()) continue;
+        one->second.refused.reset();
+        if (one->second.stage != Stage::Included || one->second.block != hash)
+            tell(id, one->second, Stage::Included, hash);
+    }
+}
+
+void Node::Inside::note_returned(const TxId& id) {
+    if (const auto one = awaited.find(id); one != awaited.end() && one->second.stage == Stage::Included)
+        tell(id, one->second, Stage::Accepted, {});
+}
+
+void Node::Inside::note_final(const ledger::BlockHash& hash) {
+    const auto block = blocks.shared(hash);
+    if (!block) return;
+    for (const ledger::Tx& tx : (*block)->txs) {
+        const TxId id = id_of(tx);
+        included.erase(id);
+        finals.put(id, hash);
+        if (const auto one = awaited.find(id); one != awaited.end()) {
+            tell(id, one->second, Stage::Final, hash);
+            awaited.erase(one);
+        }
+    }
+}
+
+void Node::Inside::note_dropped(const SharedTx& tx, const ledger::Reject& why) {
+    // Others may still hold it, and another branch may take it: it is refused for good when the state that refuses it
+    // is final.
+    if (const auto one = awaited.find(tx->id); one != awaited.end() && one->second.stage == Stage::Accepted) {
+        one->second.refused = why;
+        one->second.block = at->hash;
+    }
+}
+
+void Node::Inside::retry_refused() {
+    for (auto one = awaited.begin(); one != awaited.end();) {
+        Awaited& waiting = one->second;
+        if (!waiting.refused) {
+            // It may wait for a parent that was refused elsewhere, or whose sender is gone: not for ever.
+            const bool lost = waiting.stage == Stage::Accepted && pool.find(one->first) == nullptr;
+            if (!lost) {
+                waiting.lost_since.reset();
+            } else if (!waiting.lost_since) {
+                waiting.lost_since = now;
+            } else if (now > *waiting.lost_since + parameters().lease()) {
+                tell(one->first, waiting, Stage::Refused, {},
+                     ledger::Reject{.code = RejectCode::MissingInput, .why = "what it builds on did not come to be"});
+                one = awaited.erase(one);
+                continue;
+            }
+            ++one;
+            continue;
+        }
+        const auto taken = pool.admit(waiting.tx, {}, TxClass::Local);
+        if (taken) {
+            waiting.refused.reset();
+            waiting.block = {};
+            ++one;
+            continue;
+        }
+        const HeaderNode* refuser = tree.find(waiting.block);
+        const bool is_final = refuser == nullptr || ledger::HeaderTree::is_ancestor(refuser, final_node);
+        if (!is_final) {
+            // Refused by the present state too, whatever becomes of the one that refused it first.
+            if (!ledger::HeaderTree::is_ancestor(refuser, settled)) waiting.block = settled->hash;
+            waiting.refused = taken.error();
+            ++one;
+            continue;
+        }
+        tell(one->first, waiting, Stage::Refused, {}, taken.error());
+        one = awaited.erase(one);
+    }
+}
+
+}  // namespace rhizome::core

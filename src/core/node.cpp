@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/node.h"
+
+#include "core/detail/inside.h"
+
+namespace rhizome::core {
+namespace {
+
+template <class... Handlers>
+struct Overloaded : Handlers... {
+    using Handlers::operator()...;
+};
+template <class... Handlers>
+Overloaded(Handlers...) -> Overloaded<Handlers...>;
+
+}  // namespace
+
+Node::Node(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
+Node::~Node() = default;
+
+Result<std::unique_ptr<Node>, ledger::Reject> Node::start(const Config& config, const Start& start, const Ports& ports,
+                                                          Time now) {
+    auto inside = std::make_unique<Inside>(config, start, ports, now);
+    TRY(inside->restore(start));
+    return std::unique_ptr<Node>{new Node{std::move(inside)}};
+}
+
+std::vector<Effect> Node::step(const Event& event) {
+    Inside& node = *inside_;
+    node.now = event.now;
+    std::visit(
+        Overloaded{[&](const Tick&) {}, [&](const PeerUp& up) { node.peer_up(up.peer); },
+                   [&](const PeerDown& down) { node.peer_down(down.peer); },
+                   [&](const Heard& heard) { node.hear(heard); }, [&](const Submit& submit) { node.submit(submit); },
+                   [&](const Forget& forget) { node.forget(forget.client); },
+                   [&](const Stored& stored) { node.stored_up_to(stored.up_to); },
+                   [&](const Verified& verified) { node.verified(verified); },
+                   [&](const Resume&) { node.follow_best(); },
+                   [&](const DiskLow& disk) { node.set_condition(Condition::DiskFull, disk.low); }},
+        event.kind);
+    node.tick();
+    node.finish_step();
+    return std::move(node.effects);
+}
+
+const ledger::LedgerState& Node::state() const { return inside_->state; }
+const ledger::Header& Node::tip() const { return inside_->settled->header; }
+ledger::BlockHash Node::tip_hash() const { return inside_->settled->hash; }
+consensus::ChainRank Node::rank() const { return inside_->rank_of(inside_->settled); }
+ledger::BlockHash Node::final_block() const { return inside_->final_node->hash; }
+ledger::Height Node::final_height() const { return inside_->final_node->header.height; }
+std::uint64_t Node::final_generation() const {
+    return inside_->facts.at(inside_->final_node->hash).electorate->generation;
+}
+consensus::Checkpoint Node::justified() const { return *inside_->book.justified().rbegin(); }
+std::size_t Node::pending() const { return inside_->pool.size(); }
+bool Node::has(Condition condition) const { return inside_->conditions.contains(condition); }
+
+Node::Usage Node::usage() const {
+    const Inside& node = *inside_;
+    return {.headers = node.tree.size(),
+            .orphans = node.orphan_order.size(),
+            .future = node.future.size(),
+            .parked = node.parked.size(),
+            .votes = node.book.size(),
+            .pending_bytes = node.pool.bytes(),
+            .peers = node.peers.size(),
+            .tips = node.tips.size(),
+            .unstored = static_cast<std::size_t>(node.last_ticket - node.stored)};
+}
+
+}  // namespace rhizome::core

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/parallel.h"
+#include "consensus/fork_choice.h"
+#include "consensus/own_votes.h"
+#include "consensus/signatures.h"
+#include "core/config.h"
+#include "core/effects.h"
+#include "ledger/block_source.h"
+#include "ledger/rules.h"
+#include "ledger/seal_judge.h"
+
+namespace rhizome::core {
+
+/// What a node reads while it decides, and whom it asks. All outlive the node; all answer at once.
+struct Ports {
+    const ledger::BlockSource& blocks;  ///< what was persisted, readable before it is durable
+    const ledger::Rules& rules;
+    const consensus::Signatures& signatures;
+    const consensus::Signer* signer = nullptr;  ///< null: a node that only follows
+    ledger::SignatureCache& cache;              ///< of transactions' signatures
+    Parallel& parallel;
+    ledger::AppliedMemory* memory = nullptr;  ///< null: every block is executed here
+};
+
+/// What the disk had when the node started.
+struct Start {
+    ledger::ChainId chain{};
+    ledger::Header root{};                        ///< the oldest block whose header is known: genesis, or a snapshot's
+    std::vector<ledger::Header> chain_headers{};  ///< from the root's child to the tip
+    state::StateView tip_view{};                  ///< the state after the last of them
+    ledger::BlockHash final_block{};              ///< on that chain
+    Bytes vote_record{};
+    bool votes_complete = true;  ///< false: what this node signed before is not known
+    /// Something is written that was never on the chain: asked for again by hash when a peer names it.
+    std::uint64_t seed = 0;  ///< for choices that need no agreement
+};
+
+/// The whole node: events in, effects out. Same events in the same order give the same effects on every machine.
+/// Confined to one strand.
+class Node {
+public:
+    /// BadEncoding when what the disk had does not fit together.
+    static Result<std::unique_ptr<Node>, ledger::Reject> start(const Config& config, const Start& start,
+                                                               const Ports& ports, Time now);
+    ~Node();
+
+    std::vector<Effect> step(const Event& event);
+
+    // ---- for status, API and checks --------------------------------------------------------------------------------
+    [[nodiscard]] const ledger::LedgerState& state() const;
+    [[nodiscard]] const ledger::Header& tip() const;
+    [[nodiscard]] ledger::BlockHash tip_hash() const;
+    [[nodiscard]] consensus::ChainRank rank() const;
+    [[nodiscard]] ledger::BlockHash final_block() const;
+    [[nodiscard]] ledger::Height final_height() const;
+    [[nodiscard]] std::uint64_t final_generation() const;  ///< recovery generation of the newest final block
+    [[nodiscard]] consensus::Checkpoint justified() const;
+    [[nodiscard]] std::size_t pending() const;
+    [[nodiscard]] bool has(Condition condition) const;
+
+    /// What it holds in memory besides the state: for bounds.
+    struct Usage {
+        std::size_t headers = 0;
+        std::size_t orphans = 0;
+        std::size_t future = 0;
+        std::size_t parked = 0;
+        std::size_t votes = 0;
+        std::size_t pending_bytes = 0;
+        std::size_t peers = 0;
+        std::size_t tips = 0;
+        std::size_t unstored = 0;  ///< blocks not yet durable
+    };
+    [[nodiscard]] Usage usage() const;
+
+private:
+    struct Inside;
+    explicit Node(std::unique_ptr<Inside> inside);
+    std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace rhizome::core

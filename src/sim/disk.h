@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/random.h"
+#include "core/node.h"
+#include "ledger/seal_judge.h"
+
+namespace rhizome::sim {
+
+/// Blocks and what they did, kept once for all machines: what a block does follows from its hash.
+class Archive final : public ledger::AppliedMemory {
+public:
+    [[nodiscard]] const ledger::Applied* find(const ledger::BlockHash& block) override;
+    void keep(const ledger::BlockHash& block, const ledger::Applied& applied) override;
+
+    void put(const core::SharedBlock& block);
+    [[nodiscard]] core::SharedBlock block(const ledger::BlockHash& hash) const;
+    [[nodiscard]] const state::Delta* change(const ledger::BlockHash& hash) const;
+    [[nodiscard]] const state::StateView* view(const ledger::BlockHash& hash) const;
+    [[nodiscard]] std::size_t size() const { return blocks_.size(); }
+
+private:
+    std::map<ledger::BlockHash, core::SharedBlock> blocks_;
+    std::map<ledger::BlockHash, ledger::Applied> applied_;
+};
+
+/// One machine's disk. Writes are kept in the order they came; what is not synced may be lost when the power fails,
+/// from some point on (the store's log ends at the first record that is not whole).
+class Disk final : public ledger::BlockSource {
+public:
+    explicit Disk(Archive& archive) : archive_(&archive) {}
+
+    /// A chain of these two blocks, durable.
+    void begin(const ledger::BlockHash& genesis, const ledger::BlockHash& second);
+    void write(core::Ticket ticket, const core::Write& what);
+    void sync(core::Ticket up_to);
+
+    /// The power fails: `keep` in [0, 1000] says how much of what was not synced survives, in thousandths.
+    void lose(std::uint64_t keep);
+    /// A new, empty disk with the same first blocks: what was signed before is not known.
+    void replace();
+    /// A backup from now, and the disk going back to it: the chain is there, the vote record is not.
+    void back_up() { backup_ = std::make_shared<Contents>(durable_); }
+    bool restore();
+
+    /// What a node that starts finds.
+    [[nodiscard]] core::Start start(const ledger::ChainId& chain, std::uint64_t seed) const;
+
+    [[nodiscard]] Result<ledger::Block> block(const ledger::BlockHash& hash) const override;
+    [[nodiscard]] Result<state::Delta> change(const ledger::BlockHash& hash) const override;
+
+private:
+    struct Contents {
+        std::set<ledger::BlockHash> blocks{};
+        ledger::BlockHash genesis{};
+        ledger::BlockHash second{};
+        ledger::BlockHash tip{};
+        ledger::BlockHash final_block{};
+        Bytes votes{};
+        bool votes_complete = true;
+    };
+    static void perform(const core::Write& what, Contents& contents);
+
+    Archive* archive_;
+    Contents now_;      ///< as the machine reads it
+    Contents durable_;  ///< as a power failure leaves it at least
+    std::vector<std::pair<core::Ticket, core::Write>> unsynced_;
+    std::shared_ptr<Contents> backup_;
+};
+
+}  // namespace rhizome::sim

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/founding.h"
+
+#include <map>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "base/ensure.h"
+#include "ledger/block_factory.h"
+#include "ledger/special_kinds.h"
+
+namespace rhizome::sim {
+namespace {
+
+using ledger::LedgerState;
+using ledger::SharedTx;
+using ledger::Tx;
+
+constexpr std::string_view kWord = "rhizome simulation";
+
+state::Path path_of(std::string_view text) {
+    auto path = state::Path::parse(text);
+    ensure(path.has_value(), "a path of the simulation");
+    return *std::move(path);
+}
+
+state::Path map_path(const std::string& name) { return path_of("/namespaces/work/core/ConfigMap/" + name); }
+
+/// An input that lends the authority of the resource at `path`.
+ledger::Input authority(const LedgerState& state, const state::Path& path) {
+    const state::Entry* entry = state.view().get(path);
+    ensure(entry != nullptr, "what the simulation's people own exists");
+    return {.previous = entry->origin().lock.output, .unlocking = owner_unlock()};
+}
+
+SharedTx checked(Tx tx) {
+    auto made = ledger::check_tx(std::move(tx));
+    ensure(made.has_value(), "the simulation's own transactions are well formed");
+    return *std::move(made);
+}
+
+std::uint32_t expiry_after(Time now) { return static_cast<std::uint32_t>(now.unix_seconds() + 86'400); }
+
+std::string map_document(const std::string& name, const std::string& text) {
+    return fmt::format(
+        R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"namespace":"work","name":"{}"}},"data":{{"text":"{}"}}}})",
+        name, text);
+}
+
+std::string node_document(std::size_t machine, const ledger::ChainId& chain) {
+    json::Object node{
+        {"apiVersion", "v1"},
+        {"kind", "Node"},
+        {"metadata",
+         json::Object{{"name", name_of(machine)},
+                      {"annotations", ledger::member_annotations(keys_of(machine), name_of(machine), chain)}}}};
+    return json::print(json::Value{std::move(node)});
+}
+
+Founding make_founding(std::size_t machines, const std::string& spec, Time time) {
+    static const FastSignatures signatures;
+    const auto keys = keys_of(0);
+    const FastSigner signer{keys.chain.public_key().bytes(), {}};
+    const std::string cluster = fmt::format(
+        R"({{"apiVersion":"rhizome.dev/v1","kind":"Cluster","metadata":{{"name":"sim"}},"spec":{}}})", spec);
+    auto genesis = consensus::seal_genesis(cluster, owner_lock(), time, signer);
+    ensure(genesis.has_value(), "a genesis block can be made");
+    Founding founding{.genesis = *std::move(genesis)};
+    const auto genesis_hash = hash_of(founding.genesis.block.header);
+    founding.chain = ledger::ChainId{genesis_hash.view()};
+
+    const LedgerState state{founding.genesis.commit.view};
+    std::vector<SharedTx> txs;
+    for (std::size_t i = 0; i < machines; ++i) txs.push_back(register_machine(state, i, founding.chain, time));
+    txs.push_back(checked({.inputs = {authority(state, state::Path::cluster())},
+                           .outputs = {{.value = R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"work"}})",
+                                        .locking = owner_lock()}},
+                           .expiry = expiry_after(time)}));
+    const consensus::Judge judge{signatures};
+    const ledger::Rules rules;
+    ledger::SignatureCache cache;
+    Inline parallel;
+    const Time next_time = time + milliseconds{1'000};
+    const auto sealing = judge.prepare(state, founding.genesis.block.header, next_time, {}, signer);
+    ensure(sealing.has_value(), "the founder may seal");
+    const ledger::NextBlock next{
+        .parent = genesis_hash, .height = ledger::Height{1}, .time = next_time, .parent_time = time};
+    auto draft = build_block(state, next, txs, sealing->part, sealing->seal.proof.size(), rules, cache, parallel);
+    ensure(draft.txs.size() == txs.size(), "all members are registered");
+    founding.applied = draft.applied;
+    ledger::Block block = consensus::assemble(std::move(draft), *sealing);
+    consensus::sign(block, signer);
+    founding.members = std::make_shared<const ledger::Block>(std::move(block));
+    return founding;
+}
+
+}  // namespace
+
+std::string name_of(std::size_t machine) { return fmt::format("n{}", machine); }
+
+crypto::NodeKeys keys_of(std::size_t machine) {
+    const auto hash =
+        crypto::sha256(as_bytes(std::string_view{"simulated machine"}), ledger::records::encode_number(machine));
+    return crypto::derive(crypto::NodeSeed{hash.view()});
+}
+
+Bytes owner_lock() {
+    const auto hash = crypto::sha256(as_bytes(kWord));
+    Writer lock;
+    lock.u8(0xa8).u8(0x20).id(hash).u8(0x87);  // SHA256 <hash> EQUAL
+    return std::move(lock).take();
+}
+
+Bytes owner_unlock() {
+    Writer unlock;
+    unlock.u8(static_cast<std::uint8_t>(kWord.size())).raw(as_bytes(kWord));
+    return std::move(unlock).take();
+}
+
+const Founding& found(std::size_t machines, const std::string& spec, Time time) {
+    static std::map<std::tuple<std::size_t, std::string, Time>, Founding> made;
+    const std::tuple key{machines, spec, time};
+    const auto known = made.find(key);
+    if (known != made.end()) return known->second;
+    return made.emplace(key, make_founding(machines, spec, time)).first->second;
+}
+
+SharedTx create_map(const LedgerState& state, const std::string& name, const std::string& text, Time now) {
+    return checked({.inputs = {authority(state, path_of("/namespaces/work"))},
+                    .outputs = {{.value = map_document(name, text)}},
+                    .expiry = expiry_after(now)});
+}
+
+SharedTx update_map(const LedgerState& state, const std::string& name, const std::string& text) {
+    const state::Entry* entry = state.view().get(map_path(name));
+    if (entry == nullptr) return nullptr;
+    return checked(
+        {.inputs = {{.previous = entry->origin().latest.output}, authority(state, path_of("/namespaces/work"))},
+         .outputs = {{.value = map_document(name, text)}}});
+}
+
+SharedTx delete_map(const LedgerState& state, const std::string& name) {
+    const state::Entry* entry = state.view().get(map_path(name));
+    if (entry == nullptr) return nullptr;
+    return checked(
+        {.inputs = {{.previous = entry->origin().latest.output}, authority(state, path_of("/namespaces/work"))},
+         .outputs = {{}}});
+}
+
+SharedTx register_machine(const LedgerState& state, std::size_t machine, const ledger::ChainId& chain, Time now) {
+    static std::map<std::pair<std::size_t, ledger::ChainId>, std::string> documents;
+    auto known = documents.find({machine, chain});
+    if (known == documents.end())
+        known = documents.emplace(std::pair{machine, chain}, node_document(machine, chain)).first;
+    return checked({.inputs = {authority(state, state::Path::cluster())},
+                    .outputs = {{.value = known->second, .locking = owner_lock()}},
+                    .expiry = expiry_after(now)});
+}
+
+SharedTx remove_machine(const LedgerState& state, std::size_t machine) {
+    const state::Entry* entry = state.view().get(path_of("/nodes/" + name_of(machine)));
+    if (entry == nullptr) return nullptr;
+    return checked(
+        {.inputs = {{.previous = entry->origin().latest.output, .unlocking = owner_unlock()}}, .outputs = {{}}});
+}
+
+SharedTx recover(const LedgerState& state, std::uint64_t generation, const std::vector<std::size_t>& machines) {
+    const state::Entry* cluster = state.view().get(state::Path::cluster());
+    ensure(cluster != nullptr, "there is a Cluster");
+    json::Value document = ledger::parse_checked(cluster->document());
+    json::Array voters;
+    for (const std::size_t machine : machines) voters.emplace_back(name_of(machine));
+    document["spec"]["recovery"] = json::Object{{"generation", generation}, {"voters", std::move(voters)}};
+    return checked({.inputs = {{.previous = cluster->origin().latest.output, .unlocking = owner_unlock()}},
+                    .outputs = {{.value = json::print(document), .locking = owner_lock()}}});
+}
+
+}  // namespace rhizome::sim

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "consensus/judge.h"
+#include "crypto/derive.h"
+#include "ledger/apply.h"
+#include "ledger/check.h"
+#include "sim/fast_signatures.h"
+
+/// The cluster that a simulation begins with, and the transactions that its people write.
+namespace rhizome::sim {
+
+/// A machine's keys, the same in every run.
+crypto::NodeKeys keys_of(std::size_t machine);
+std::string name_of(std::size_t machine);
+
+/// Everything is locked by a word that all clients know: scripts run, curves do not.
+Bytes owner_lock();
+Bytes owner_unlock();
+
+/// A cluster's first blocks, made by machine 0: genesis, and one that registers the others as members and writes a
+/// namespace.
+struct Founding {
+    ledger::GenesisBlock genesis{};
+    std::shared_ptr<const ledger::Block> members{};  ///< the second block
+    ledger::Applied applied{};
+    ledger::ChainId chain{};
+};
+/// `spec` is the Cluster's. Keys' proofs of possession are dear, so foundings are remembered in the process.
+const Founding& found(std::size_t machines, const std::string& spec, Time time);
+
+// ---- what people write, on top of a state they see
+// -------------------------------------------------------------------
+
+/// A ConfigMap in namespace `work`.
+ledger::SharedTx create_map(const ledger::LedgerState& state, const std::string& name, const std::string& text,
+                            Time now);
+/// Another version of it; null when it does not exist in this state.
+ledger::SharedTx update_map(const ledger::LedgerState& state, const std::string& name, const std::string& text);
+/// Null when it does not exist.
+ledger::SharedTx delete_map(const ledger::LedgerState& state, const std::string& name);
+/// Registers another machine.
+ledger::SharedTx register_machine(const ledger::LedgerState& state, std::size_t machine, const ledger::ChainId& chain,
+                                  Time now);
+/// Deletes a Node; null when there is none.
+ledger::SharedTx remove_machine(const ledger::LedgerState& state, std::size_t machine);
+/// A recovery in this generation with these machines as voters.
+ledger::SharedTx recover(const ledger::LedgerState& state, std::uint64_t generation,
+                         const std::vector<std::size_t>& machines);
+
+}  // namespace rhizome::sim

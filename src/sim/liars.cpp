@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/liars.h"
+
+#include <algorithm>
+
+#include "consensus/judge.h"
+
+namespace rhizome::sim {
+namespace {
+
+using consensus::Vote;
+using core::SharedBlock;
+using core::SharedMessage;
+
+SharedMessage as_message(core::Message message) { return std::make_shared<const core::Message>(std::move(message)); }
+
+SharedBlock own_block(const SharedMessage& message, const consensus::MemberKey& key) {
+    const auto* block = std::get_if<core::NewBlock>(message.get());
+    if (block == nullptr) return nullptr;
+    const auto proposer = consensus::proposer_in(block->block->seal);
+    return proposer && *proposer == key ? block->block : nullptr;
+}
+
+/// The block with something changed, signed again.
+SharedMessage forged(const SharedBlock& block, const consensus::Signer& signer,
+                     const std::function<void(ledger::Block&)>& change) {
+    ledger::Block copy = *block;
+    change(copy);
+    consensus::sign(copy, signer);
+    return as_message(core::NewBlock{std::make_shared<const ledger::Block>(std::move(copy))});
+}
+
+class Equivocator final : public Byzantine {
+public:
+    SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t to, SharedMessage message) override {
+        if (to % 2 == 0) return message;
+        const auto& signer = sim.signer(self);
+        if (const auto block = own_block(message, signer.key())) {
+            // Without its transactions the state root is wrong, so only an empty block has a good twin: a later one.
+            return forged(block, signer, [](ledger::Block& twin) { twin.header.time += milliseconds{1}; });
+        }
+        if (const auto* votes = std::get_if<core::Votes>(message.get())) {
+            core::Votes changed = *votes;
+            for (Vote& vote : changed.votes) {
+                if (vote.voter != signer.key() || vote.ballot.source.block == vote.ballot.target.block) continue;
+                vote.ballot.target.block = vote.ballot.source.block;
+                vote.signature = signer.sign(digest_of(vote.ballot, sim.chain()));
+            }
+            return as_message(std::move(changed));
+        }
+        return message;
+    }
+    [[nodiscard]] std::string describe() const override { return "equivocates"; }
+};
+
+class Withholder final : public Byzantine {
+public:
+    SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t to, SharedMessage message) override {
+        if (!own_block(message, sim.signer(self).key())) return message;
+        sim.after(std::chrono::seconds{3}, [&sim, self, to, message] { sim.send_as(self, to, message); });
+        return nullptr;
+    }
+    [[nodiscard]] std::string describe() const override { return "keeps its blocks back for three seconds"; }
+};
+
+class Forger final : public Byzantine {
+public:
+    explicit Forger(Lie lie) : lie_(lie) {}
+    SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t, SharedMessage message) override {
+        const auto& signer = sim.signer(self);
+        const auto block = own_block(message, signer.key());
+        if (!block) return message;
+        return forged(block, signer, [&](ledger::Block& copy) {
+            switch (lie_) {
+                case Lie::WrongSeal:
+                    copy.seal.attestations.clear();
+                    copy.header.seal_root = seal_root_of(copy.seal);
+                    break;
+                case Lie::WrongOrder: copy.header.time = copy.header.time - milliseconds{400}; break;
+                case Lie::BadRoot: copy.header.state_root = crypto::sha256(copy.header.state_root.view()); break;
+                default: copy.header.time += std::chrono::minutes{1}; break;
+            }
+        });
+    }
+    [[nodiscard]] std::string describe() const override {
+        switch (lie_) {
+            case Lie::WrongSeal: return "strips attestations from its blocks";
+            case Lie::WrongOrder: return "claims earlier turns";
+            case Lie::BadRoot: return "names states that are not";
+            default: return "stamps its blocks a minute ahead";
+        }
+    }
+
+private:
+    Lie lie_;
+};
+
+class Flooder final : public Byzantine {
+public:
+    Flooder(Lie lie, std::uint64_t seed) : lie_(lie), random_(seed) {}
+    SharedMessage outgoing(Sim&, std::size_t, std::size_t, SharedMessage message) override { return message; }
+
+    void act(Sim& sim, std::size_t self) override {
+        const auto& signer = sim.signer(self);
+        const auto& node = sim.node(self);
+        for (const std::size_t to : sim.neighbours(self)) {
+            if (lie_ == Lie::BadScripts) {
+                ledger::Tx tx = create_map(node.state(), "forged", "x", sim.now())->tx;
+                tx.outputs[0].value += std::string(random_.below(20), ' ');
+                tx.inputs[0].unlocking = {0x01, 0x07};
+                if (auto checked = ledger::check_tx(std::move(tx)))
+                    sim.send_as(self, to, as_message(core::Transactions{{*std::move(checked)}}));
+                continue;
+            }
+            core::Votes votes;
+            const auto epoch = consensus::epoch_of(sim.now(), node.state().parameters().epoch);
+            for (std::uint64_t i = 0; i < 200; ++i) {
+                Vote vote{.voter = signer.key()};
+                vote.ballot.source = {consensus::Epoch{0}, node.final_block()};
+                vote.ballot.target.epoch = consensus::Epoch{epoch.number() - random_.below(400)};
+                random_.fill(vote.ballot.target.block.writable());
+                vote.signature = signer.sign(digest_of(vote.ballot, sim.chain()));
+                votes.votes.push_back(vote);
+            }
+            sim.send_as(self, to, as_message(std::move(votes)));
+            for (int i = 0; i < 20; ++i) {
+                ledger::Block orphan;
+                random_.fill(orphan.header.previous.writable());
+                orphan.header.time = sim.now();
+                orphan.header.height = node.tip().height + 2;
+                orphan.seal.proof = to_bytes(signer.key());
+                orphan.header.seal_root = seal_root_of(orphan.seal);
+                consensus::sign(orphan, signer);
+                sim.send_as(self, to,
+                            as_message(core::NewBlock{std::make_shared<const ledger::Block>(std::move(orphan))}));
+            }
+        }
+    }
+    [[nodiscard]] std::string describe() const override {
+        return lie_ == Lie::BadScripts ? "spreads transactions that unlock nothing" : "floods its neighbours";
+    }
+
+private:
+    Lie lie_;
+    Random random_;
+};
+
+}  // namespace
+
+std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed) {
+    switch (lie) {
+        case Lie::Equivocate: return std::make_unique<Equivocator>();
+        case Lie::Withhold: return std::make_unique<Withholder>();
+        case Lie::BadScripts:
+        case Lie::Flood: return std::make_unique<Flooder>(lie, seed);
+        default: return std::make_unique<Forger>(lie);
+    }
+}
+
+}  // namespace rhizome::sim

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "sim/sim.h"
+
+namespace rhizome::sim {
+
+enum class Lie : std::uint8_t {
+    Equivocate,  ///< seals two blocks on one parent, votes twice in one epoch, one to each half
+    Withhold,    ///< keeps its own blocks for itself for a while
+    WrongSeal,   ///< strips or changes attestations
+    WrongOrder,  ///< seals before its turn
+    BadRoot,     ///< names another state
+    FutureTime,  ///< stamps its blocks a minute ahead
+    BadScripts,  ///< spreads transactions that unlock nothing
+    Flood,       ///< as many votes, blocks without parents and transactions as the link carries
+};
+inline constexpr std::size_t kLies = 8;
+
+std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed);
+
+}  // namespace rhizome::sim

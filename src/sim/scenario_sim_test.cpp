@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "consensus/evidence.h"
+#include "consensus/vote_book.h"
+#include "sim/liars.h"
+#include "sim/sim.h"
+
+namespace rhizome::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+void expect_clean(Sim& sim) { EXPECT_TRUE(sim.checks().clean()) << sim.checks().faults().front(); }
+
+std::size_t voters_at(const Sim& sim, std::size_t machine) {
+    const auto& state = sim.node(machine).state();
+    return consensus::Electorate::of(state.view(), state.parameters()).voters.size();
+}
+
+/// Until all machines that run vote.
+void grow_up(Sim& sim, std::size_t voters) {
+    ASSERT_TRUE(sim.run_until([&] { return voters_at(sim, 0) == voters; }, 60s)) << voters_at(sim, 0);
+    sim.run(3s);
+}
+
+std::size_t order(Sim& sim, std::size_t machine, const std::string& name) {
+    return sim.submit(machine, create_map(sim.node(machine).state(), name, "by " + name_of(machine), sim.now()));
+}
+
+bool all_closed(Sim& sim) { return sim.open_orders() == 0; }
+
+TEST(ScenarioSim, MachinesAgreeFinaliseAndAnswerEveryOrder) {
+    Sim sim{{.seed = 7, .machines = 4}};
+    sim.load(10, {0, 1, 2, 3});
+    sim.run(30s);
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 10s));
+    EXPECT_EQ(voters_at(sim, 0), 4u);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, TheSameSeedGivesTheSameTrace) {
+    const auto trace = [](std::uint64_t seed) {
+        Sim sim{{.seed = seed, .machines = 5, .link = {.delay = 2ms, .jitter = 3ms, .loss = 20}}};
+        sim.load(20, {0, 1, 2, 3, 4});
+        sim.run(10s);
+        return sim.trace();
+    };
+    EXPECT_EQ(trace(3), trace(3));
+    EXPECT_NE(trace(3), trace(4));
+}
+
+TEST(ScenarioSim, ALoneMachineKeepsAccepting) {
+    Sim sim{{.seed = 1, .machines = 3}};
+    grow_up(sim, 3);
+    sim.crash(1);
+    sim.crash(2);
+    const std::size_t mine = order(sim, 0, "alone");
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Included; }, 5s));
+    sim.run(20s);
+    EXPECT_NE(sim.orders()[mine].stage, core::Stage::Final) << "one of three finalises nothing";
+    sim.start(1);
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 20s));
+    EXPECT_EQ(sim.orders()[mine].stage, core::Stage::Final);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, BothSidesOfACutTakeOrdersAndTheMajoritysChainSurvives) {
+    Sim sim{{.seed = 5, .machines = 5}};
+    grow_up(sim, 5);
+    sim.split({{0, 1}, {2, 3, 4}});
+    sim.run(2s);
+    const std::size_t minor = order(sim, 0, "minor");
+    const std::size_t major = order(sim, 3, "major");
+    const std::size_t both_minor = order(sim, 1, "both");
+    const std::size_t both_major = order(sim, 4, "both");
+    sim.run(20s);
+    EXPECT_EQ(sim.orders()[minor].stage, core::Stage::Included);
+    EXPECT_EQ(sim.orders()[major].stage, core::Stage::Final);
+    EXPECT_EQ(sim.orders()[both_minor].stage, core::Stage::Included);
+    const auto survivor = sim.node(3).final_block();
+    sim.heal();
+    // One tip within a heartbeat and a second.
+    EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 6s)) << sim.distinct_tips();
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 20s));
+    EXPECT_EQ(sim.orders()[minor].stage, core::Stage::Final) << "it is taken in again";
+    EXPECT_EQ(sim.orders()[both_major].stage, core::Stage::Final);
+    ASSERT_EQ(sim.orders()[both_minor].stage, core::Stage::Refused);
+    EXPECT_EQ(sim.orders()[both_minor].refused->code, ledger::RejectCode::AlreadyExists);
+    EXPECT_NE(sim.archive().block(survivor), nullptr);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, ThreeWaysApartNobodyFinalisesAndAllMerge) {
+    Sim sim{{.seed = 9, .machines = 6}};
+    grow_up(sim, 6);
+    sim.split({{0, 1}, {2, 3}, {4, 5}});
+    sim.run(1s);
+    const auto before = sim.checks().highest_final();
+    for (const std::size_t machine : {0u, 2u, 4u}) order(sim, machine, "from" + std::to_string(machine));
+    sim.run(15s);
+    EXPECT_LE(sim.checks().highest_final(), before + 1) << "what was voted on just before the cut";
+    sim.heal();
+    EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1 && all_closed(sim); }, 20s));
+    for (const Order& one : sim.orders()) EXPECT_EQ(one.stage, core::Stage::Final);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, OneThatRemovesTheTwoItWasCutFromDoesNotWin) {
+    Sim sim{{.seed = 2, .machines = 3}};
+    grow_up(sim, 3);
+    sim.split({{0}, {1, 2}});
+    sim.run(1s);
+    sim.submit(0, remove_machine(sim.node(0).state(), 1));
+    sim.submit(0, remove_machine(sim.node(0).state(), 2));
+    sim.run(30s);
+    EXPECT_EQ(voters_at(sim, 0), 3u) << "it cannot vote the others out";
+    sim.heal();
+    EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 6s));
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, PowerLostBeforeTheSyncNeverMakesAVoteTwice) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        Sim sim{{.seed = seed, .machines = 3, .sync_min = 5ms, .sync_max = 120ms}};
+        grow_up(sim, 3);
+        sim.load(20, {0, 1, 2});
+        for (int i = 0; i < 20; ++i) {
+            sim.run(microseconds{sim.random().between(100'000, 900'000)});
+            sim.crash(2, sim.random().below(1'001));
+            sim.start(2);
+        }
+        expect_clean(sim);
+    }
+}
+
+TEST(ScenarioSim, ARestoredBackupVotesOnlyWhenItIsSafe) {
+    Sim sim{{.seed = 4, .machines = 4}};
+    grow_up(sim, 4);
+    sim.back_up(3);
+    sim.load(5, {0, 1, 2});
+    sim.run(10s);
+    sim.crash(3);
+    ASSERT_TRUE(sim.restore_backup(3));
+    sim.start(3);
+    EXPECT_TRUE(sim.node(3).has(core::Condition::VotesLost));
+    EXPECT_TRUE(sim.run_until([&] { return !sim.node(3).has(core::Condition::VotesLost); }, 10s));
+    sim.run(5s);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, OfTwoOneMissesATurnAndTheOtherDies) {
+    Sim sim{{.seed = 6, .machines = 2}};
+    grow_up(sim, 2);
+    sim.pause(0, 8s);
+    order(sim, 1, "missed");
+    sim.run(9s);
+    sim.crash(1);
+    const std::size_t mine = order(sim, 0, "alone");
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Included; }, 4s));
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, UnstartedMachinesDoNotStopFinality) {
+    Sim sim{{.seed = 3, .machines = 6, .running = 3}};
+    grow_up(sim, 3);
+    const std::size_t mine = order(sim, 1, "here");
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Final; }, 10s));
+    EXPECT_EQ(voters_at(sim, 0), 3u);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, ARelayThatStripsAttestationsIsRefusedAndNobodyIsAccused) {
+    Sim sim{{.seed = 8, .machines = 4}};
+    grow_up(sim, 4);
+    sim.corrupt(3, make_liar(Lie::WrongSeal, 1));
+    sim.load(5, {0, 1, 2});
+    sim.run(20s);
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 20s));
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, OneOfTwoLostForGoodIsRecoveredFrom) {
+    Sim sim{{.seed = 12, .machines = 2}};
+    grow_up(sim, 2);
+    sim.crash(1);
+    sim.run(10s);
+    const auto stuck = sim.node(0).final_height();
+    sim.submit(0, recover(sim.node(0).state(), 1, {0}));
+    EXPECT_TRUE(sim.run_until([&] { return sim.node(0).final_height().number() > stuck.number() + 1; }, 30s));
+    EXPECT_EQ(sim.node(0).final_generation(), 1u);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, AProposerKilledEveryFifthOfASecondStopsNobody) {
+    Sim sim{{.seed = 11, .machines = 5}};
+    grow_up(sim, 5);
+    sim.load(10, {0, 1, 2, 3, 4});
+    for (int i = 0; i < 40; ++i) {
+        sim.run(200ms);
+        const std::size_t victim = sim.random().below(5);
+        sim.crash(victim, 500);
+        sim.run(50ms);
+        sim.start(victim);
+    }
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 30s)) << sim.open_orders();
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, EquivocatorsAreFoundAndNothingFinalIsUndone) {
+    Sim sim{{.seed = 21, .machines = 7, .spec = R"({"trust":"byzantine"})"}};
+    grow_up(sim, 7);
+    sim.corrupt(5, make_liar(Lie::Equivocate, 1));
+    sim.corrupt(6, make_liar(Lie::Equivocate, 2));
+    sim.load(10, {0, 1, 2, 3, 4});
+    sim.run(30s);
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 30s)) << sim.open_orders();
+    const auto& state = sim.node(0).state();
+    EXPECT_TRUE(consensus::is_accused(sim.key(5), state.view()) || consensus::is_accused(sim.key(6), state.view()));
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, AFloodDoesNotGrowMemoryPastItsBounds) {
+    Sim sim{{.seed = 22, .machines = 4}};
+    grow_up(sim, 4);
+    sim.corrupt(3, make_liar(Lie::Flood, 1));
+    for (int i = 0; i < 60; ++i) {
+        sim.let_lie(3);
+        sim.run(250ms);
+        const auto usage = sim.node(0).usage();
+        const core::Config& config = sim.setup().config;
+        EXPECT_LE(usage.orphans, config.orphans_max);
+        EXPECT_LE(usage.future, config.future_max);
+        EXPECT_LE(usage.parked, config.parked_max);
+        EXPECT_LE(usage.votes, consensus::VoteBook::kEpochsKept * 4 + 16);
+        EXPECT_LE(usage.pending_bytes, config.pool.bytes_max);
+    }
+    const std::size_t mine = order(sim, 1, "still");
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Final; }, 10s));
+    expect_clean(sim);
+}
+
+}  // namespace
+}  // namespace rhizome::sim

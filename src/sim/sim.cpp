@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sim.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/ensure.h"
+
+namespace rhizome::sim {
+namespace {
+
+std::string short_hash(const ledger::BlockHash& hash) { return hash.hex().substr(0, 8); }
+
+/// A link that carries nothing is noticed after a while, one that carries again soon.
+constexpr milliseconds kLinkDownMax{8'000};
+constexpr milliseconds kLinkUpMax{400};
+constexpr milliseconds kAskAgain{1'000};
+
+}  // namespace
+
+Sim::Sim(const Setup& setup)
+    : setup_(setup),
+      random_(setup.seed),
+      founding_(found(setup.machines, setup.spec, setup.start)),
+      checks_(archive_),
+      now_(setup.start + seconds{2}) {
+    const auto genesis = std::make_shared<const ledger::Block>(founding_.genesis.block);
+    archive_.put(genesis);
+    archive_.put(founding_.members);
+    const auto first = hash_of(genesis->header);
+    const auto second = hash_of(founding_.members->header);
+    archive_.keep(first, {.commit = founding_.genesis.commit});
+    archive_.keep(second, founding_.applied);
+    machines_.reserve(setup.machines);
+    for (std::size_t i = 0; i < setup.machines; ++i) {
+        Machine& machine = machines_.emplace_back(archive_);
+        const auto keys = keys_of(i).public_keys();
+        std::array<std::uint8_t, 32> vrf{};
+        std::copy(keys.vrf.view().begin(), keys.vrf.view().end(), vrf.begin());
+        machine.signer = std::make_unique<FastSigner>(keys.chain.bytes(), vrf);
+        machine.disk.begin(first, second);
+        machine.sync_min = setup.sync_min;
+        machine.sync_max = setup.sync_max;
+        checks_.note_honest(machine.signer->key(), true);
+    }
+    for (std::size_t i = 0; i < setup.machines; ++i) {
+        if (setup.neighbours == 0 || setup.machines <= setup.neighbours + 1) {
+            for (std::size_t j = 0; j < setup.machines; ++j)
+                if (j != i) machines_[i].neighbours.insert(j);
+            continue;
+        }
+        // A ring, so that all hang together, and others at random.
+        const auto link = [&](std::size_t other) {
+            machines_[i].neighbours.insert(other);
+            machines_[other].neighbours.insert(i);
+        };
+        link((i + 1) % setup.machines);
+        while (machines_[i].neighbours.size() < setup.neighbours) {
+            const std::size_t other = random_.below(setup.machines);
+            if (other != i) link(other);
+        }
+    }
+    for (std::size_t i = 0; i < std::min(setup.running, setup.machines); ++i) start(i);
+}
+
+Sim::~Sim() = default;
+
+void Sim::at(Time when, std::function<void()> what) {
+    queue_.push({.when = std::max(when, now_), .number = ++numbers_, .what = std::move(what)});
+}
+
+Sim& Sim::run(microseconds duration) {
+    const Time end = now_ + duration;
+    while (!queue_.empty() && queue_.top().when <= end) {
+        Pending next = queue_.top();
+        queue_.pop();
+        now_ = next.when;
+        next.what();
+    }
+    now_ = end;
+    return *this;
+}
+
+bool Sim::run_until(const std::function<bool()>& done, microseconds most) {
+    const Time end = now_ + most;
+    if (done()) return true;
+    while (!queue_.empty() && queue_.top().when <= end) {
+        Pending next = queue_.top();
+        queue_.pop();
+        now_ = next.when;
+        next.what();
+        if (done()) return true;
+    }
+    now_ = end;
+    return done();
+}
+
+// ---- machines
+// ----------------------------------------------------------------------------------------------------------
+
+void Sim::start(std::size_t index) {
+    Machine& machine = machines_[index];
+    if (machine.node) return;
+    ++machine.life;
+    const core::Ports ports{.blocks = machine.disk,
+                            .rules = rules_,
+                            .signatures = signatures_,
+                            .signer = machine.signer.get(),
+                            .cache = cache_,
+                            .parallel = inline_,
+                            .memory = &archive_};
+    auto node = core::Node::start(setup_.config, machine.disk.start(founding_.chain, random_.next()), ports,
+                                  now_ + machine.clock_ahead);
+    if (!node) return checks_.fault(fmt::format("machine {} does not start: {}", index, to_text(node.error())));
+    machine.node = *std::move(node);
+    checks_.started(index);
+    machine.wake = {};
+    machine.disk_free = now_;
+    if (narrate) narrate(now_, index, "starts");
+    update_links();
+    step(index, core::Tick{});
+    if (machine.disk_low) step(index, core::DiskLow{true});
+    for (std::size_t order = 0; order < orders_.size(); ++order)
+        if (orders_[order].open && orders_[order].machine == index)
+            after(kAskAgain, [this, order] { ask_again(order); });
+}
+
+void Sim::crash(std::size_t index, std::uint64_t keep) {
+    Machine& machine = machines_[index];
+    if (!machine.node) return;
+    if (narrate) narrate(now_, index, "loses power");
+    machine.node.reset();
+    ++machine.life;
+    machine.disk.lose(keep);
+    machine.paused_until = {};
+    for (const std::size_t other : std::set<std::size_t>{machine.linked}) disconnect(index, other);
+    for (std::size_t order = 0; order < orders_.size(); ++order)
+        if (orders_[order].open && orders_[order].machine == index)
+            after(kAskAgain, [this, order] { ask_again(order); });
+}
+
+void Sim::replace_disk(std::size_t index) {
+    ensure(!machines_[index].node, "a disk is replaced while the machine is off");
+    machines_[index].disk.replace();
+}
+
+bool Sim::restore_backup(std::size_t index) {
+    ensure(!machines_[index].node, "a backup is restored while the machine is off");
+    return machines_[index].disk.restore();
+}
+
+void Sim::pause(std::size_t index, microseconds duration) { machines_[index].paused_until = now_ + duration; }
+void Sim::set_clock(std::size_t index, microseconds ahead) {
+    machines_[index].clock_ahead = ahead;
+    if (machines_[index].node) step(index, core::Tick{});
+}
+
+void Sim::set_disk_low(std::size_t index, bool low) {
+    machines_[index].disk_low = low;
+    if (machines_[index].node) step(index, core::DiskLow{low});
+}
+
+void Sim::clog(std::size_t index, microseconds sync_min, microseconds sync_max) {
+    machines_[index].sync_min = sync_min;
+    machines_[index].sync_max = sync_max;
+}
+
+void Sim::corrupt(std::size_t index, std::unique_ptr<Byzantine> liar) {
+    checks_.note_honest(machines_[index].signer->key(), false);
+    if (narrate) narrate(now_, index, "begins to lie: " + liar->describe());
+    machines_[index].liar = std::move(liar);
+}
+
+void Sim::let_lie(std::size_t index) {
+    if (machines_[index].node && machines_[index].liar) machines_[index].liar->act(*this, index);
+}
+
+void Sim::step(std::size_t index, core::EventKind kind) {
+    Machine& machine = machines_[index];
+    if (!machine.node) return;
+    if (now_ < machine.paused_until) {
+        const std::uint64_t life = machine.life;
+        at(machine.paused_until, [this, index, life, kind = std::move(kind)]() mutable {
+            if (machines_[index].life == life) step(index, std::move(kind));
+        });
+        return;
+    }
+    ++events_;
+    const std::size_t which = kind.index();
+    auto effects = machine.node->step({.now = now_ + machine.clock_ahead, .kind = std::move(kind)});
+    const std::uint64_t life = machine.life;
+    for (core::Effect& effect : effects) {
+        perform(index, effect);
+        if (machine.life != life) break;  // the test's own watcher has crashed it
+    }
+    const auto mix = [&](std::uint64_t word) { trace_ = (trace_ ^ word) * 0x100000001b3; };
+    mix(static_cast<std::uint64_t>(now_.since_epoch().count()));
+    mix(index * 16 + which);
+    if (machine.node) mix(std::hash<ledger::BlockHash>{}(machine.node->tip_hash()));
+}
+
+void Sim::perform(std::size_t index, core::Effect& effect) {
+    Machine& machine = machines_[index];
+    const std::uint64_t life = machine.life;
+    const auto later = [&](Time when, core::EventKind kind) {
+        at(when, [this, index, life, kind = std::move(kind)]() mutable {
+            if (machines_[index].life == life) step(index, std::move(kind));
+        });
+    };
+    if (auto* send = std::get_if<core::Send>(&effect)) {
+        const auto to = machine.peers.find(send->to);
+        if (to == machine.peers.end()) return;
+        core::SharedMessage message = std::move(send->message);
+        if (machine.liar) message = machine.liar->outgoing(*this, index, to->second, std::move(message));
+        if (!message) return;
+        if (!machine.liar) {
+            if (const auto* votes = std::get_if<core::Votes>(message.get()))
+                for (const consensus::Vote& vote : votes->votes)
+                    if (vote.voter == machine.signer->key()) checks_.vote_sent(vote);
+            if (const auto* block = std::get_if<core::NewBlock>(message.get())) checks_.block_sent(*block->block);
+        }
+        send_as(index, to->second, message);
+    } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
+        machine.disk.write(persist->ticket, persist->what);
+    } else if (const auto* sync = std::get_if<core::Sync>(&effect)) {
+        // One sync after the other, as on a real disk.
+        const auto took = microseconds{random_.between(machine.sync_min.count(), machine.sync_max.count())};
+        machine.disk_free = std::max(machine.disk_free, now_) + took;
+        const core::Ticket up_to = sync->up_to;
+        at(machine.disk_free, [this, index, life, up_to] {
+            if (machines_[index].life != life) return;
+            machines_[index].disk.sync(up_to);
+            step(index, core::Stored{up_to});
+        });
+    } else if (const auto* wake = std::get_if<core::Wake>(&effect)) {
+        const Time when = std::max(wake->at - machine.clock_ahead, now_);
+        machine.wake = when;
+        at(when, [this, index, life, when] {
+            if (machines_[index].life == life && machines_[index].wake == when) step(index, core::Tick{});
+        });
+    } else if (std::holds_alternative<core::Continue>(effect)) {
+        later(now_, core::Resume{});
+    } else if (auto* verify = std::get_if<core::Verify>(&effect)) {
+        core::Verified answer{.batch = verify->batch};
+        for (const core::SignatureJob& job : verify->jobs)
+            answer.good.push_back(signatures_.is_good(job.key, job.digest, job.signature));
+        later(now_ + microseconds{static_cast<std::int64_t>(verify->jobs.size())}, std::move(answer));
+    } else if (const auto* said = std::get_if<core::Answer>(&effect)) {
+        answer(index, *said);
+    } else if (const auto* publish = std::get_if<core::Publish>(&effect)) {
+        if (const auto* moved = std::get_if<core::TipMoved>(&publish->notice)) {
+            if (!machine.liar) checks_.tip_moved(index, *moved);
+            if (narrate)
+                narrate(
+                    now_, index,
+                    fmt::format("follows {} at height {}{}", short_hash(moved->to), machine.node->tip().height,
+                                moved->undone.empty() ? "" : fmt::format(", {} blocks undone", moved->undone.size())));
+        } else if (const auto* final_block = std::get_if<core::FinalMoved>(&publish->notice)) {
+            if (!machine.liar) checks_.final_moved(index, final_block->block, machine.node->final_generation());
+            if (narrate)
+                narrate(now_, index,
+                        fmt::format("{} at height {} is final", short_hash(final_block->block), final_block->height));
+        } else if (const auto* changed = std::get_if<core::ConditionChanged>(&publish->notice)) {
+            if (narrate)
+                narrate(now_, index,
+                        fmt::format("condition {} {}", static_cast<int>(changed->condition),
+                                    changed->holds ? "holds" : "ends"));
+        }
+    } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
+        const auto who = machine.peers.find(blame->peer);
+        if (who != machine.peers.end() && !machine.liar && !machines_[who->second].liar)
+            checks_.fault(
+                fmt::format("machine {} blames honest machine {}: {}", index, who->second, to_text(blame->why)));
+        if (narrate && who != machine.peers.end())
+            narrate(now_, index, fmt::format("blames {}: {}", name_of(who->second), to_text(blame->why)));
+    }
+}
+
+// ---- network
+// -----------------------------------------------------------------------------------------------------------
+
+bool Sim::can_hear(std::size_t from, std::size_t to) const { return !blocked_.contains({from, to}); }
+
+void Sim::send_as(std::size_t from, std::size_t to, const core::SharedMessage& message) {
+    const auto own = links_.find({from, to});
+    const LinkQuality& link = own == links_.end() ? setup_.link : own->second;
+    if (!can_hear(from, to) || random_.below(1'000) < link.loss) return;
+    const int copies = link.duplicate > 0 && random_.below(1'000) < link.duplicate ? 2 : 1;
+    for (int copy = 0; copy < copies; ++copy) {
+        const auto jitter =
+            link.jitter.count() > 0 ? microseconds{random_.between(0, link.jitter.count())} : microseconds{0};
+        const std::uint64_t life = machines_[to].life;
+        at(now_ + link.delay + jitter, [this, from, to, life, message] {
+            if (machines_[to].life == life) deliver(from, to, message);
+        });
+    }
+}
+
+void Sim::deliver(std::size_t from, std::size_t to, const core::SharedMessage& message) {
+    if (!can_hear(from, to)) return;
+    const auto peer = machines_[to].peer_of.find(from);
+    if (peer == machines_[to].peer_of.end()) return;
+    step(to, core::Heard{peer->second, message});
+}
+
+void Sim::connect(std::size_t left, std::size_t right) {
+    for (const auto& [self, other] : {std::pair{left, right}, std::pair{right, left}}) {
+        const core::PeerId id{++peer_numbers_};
+        machines_[self].linked.insert(other);
+        machines_[self].peers[id] = other;
+        machines_[self].peer_of[other] = id;
+    }
+    step(left, core::PeerUp{machines_[left].peer_of[right]});
+    step(right, core::PeerUp{machines_[right].peer_of[left]});
+}
+
+void Sim::disconnect(std::size_t left, std::size_t right) {
+    for (const auto& [self, other] : {std::pair{left, right}, std::pair{right, left}}) {
+        Machine& machine = machines_[self];
+        if (!machine.linked.erase(other)) continue;
+        const core::PeerId id = machine.peer_of[other];
+        machine.peer_of.erase(other);
+        machine.peers.erase(id);
+        step(self, core::PeerDown{id});
+    }
+}
+
+void Sim::update_links() {
+    for (std::size_t left = 0; left < machines_.size(); ++left)
+        for (const std::size_t right : machines_[left].neighbours) {
+            if (right < left) continue;
+            const bool wanted = is_up(left) && is_up(right) && can_hear(left, right) && can_hear(right, left);
+            const bool linked = machines_[left].linked.contains(right);
+            if (wanted == linked) continue;
+            const auto delay = microseconds{
+                random_.between(0, wanted ? microseconds{kLinkUpMax}.count() : microseconds{kLinkDownMax}.count())};
+            after(delay, [this, left, right, wanted] {
+                const bool possible = is_up(left) && is_up(right) && can_hear(left, right) && can_hear(right, left);
+                if (possible != wanted || machines_[left].linked.contains(right) == wanted) return;
+                if (wanted) {
+                    connect(left, right);
+                } else {
+                    disconnect(left, right);
+                }
+            });
+        }
+}
+
+Sim& Sim::split(const std::vector<std::vector<std::size_t>>& groups) {
+    std::vector<std::size_t> group_of(machines_.size(), SIZE_MAX);
+    for (std::size_t g = 0; g < groups.size(); ++g)
+        for (const std::size_t machine : groups[g]) group_of[machine] = g;
+    for (std::size_t left = 0; left < machines_.size(); ++left)
+        for (std::size_t right = 0; right < machines_.size(); ++right) {
+            if (left == right) continue;
+            if (group_of[left] != group_of[right] || group_of[left] == SIZE_MAX) {
+                blocked_.insert({left, right});
+            } else {
+                blocked_.erase({left, right});
+            }
+        }
+    if (narrate) narrate(now_, SIZE_MAX, fmt::format("the network splits into {} groups", groups.size()));
+    update_links();
+    return *this;
+}
+
+Sim& Sim::heal() {
+    blocked_.clear();
+    if (narrate) narrate(now_, SIZE_MAX, "the network is whole again");
+    update_links();
+    return *this;
+}
+
+void Sim::block(std::size_t from, std::size_t to, bool blocked) {
+    if (blocked) {
+        blocked_.insert({from, to});
+    } else {
+        blocked_.erase({from, to});
+    }
+    update_links();
+}
+
+void Sim::set_link(std::size_t from, std::size_t to, const LinkQuality& quality) { links_[{from, to}] = quality; }
+void Sim::set_links(const LinkQuality& quality) {
+    links_.clear();
+    setup_.link = quality;
+}
+
+// ---- people
+// ------------------------------------------------------------------------------------------------------------
+
+std::size_t Sim::submit(std::size_t machine, const ledger::SharedTx& tx) {
+    const std::size_t index = orders_.size();
+    orders_.push_back({.tx = tx, .machine = machine, .asked = now_});
+    ++open_orders_;
+    step(machine, core::Submit{core::ClientId{index + 1}, tx});
+    if (!machines_[machine].node) after(kAskAgain, [this, index] { ask_again(index); });
+    return index;
+}
+
+void Sim::ask_again(std::size_t index) {
+    Order& order = orders_[index];
+    if (!order.open) return;
+    if (!is_up(order.machine)) {
+        // Its machine is dead: another one will do, if there is any.
+        std::vector<std::size_t> up;
+        for (std::size_t i = 0; i < machines_.size(); ++i)
+            if (is_up(i) && is_honest(i)) up.push_back(i);
+        if (!up.empty()) order.machine = up[random_.below(up.size())];
+    }
+    if (is_up(order.machine)) {
+        step(order.machine, core::Submit{core::ClientId{index + 1}, order.tx});
+    } else {
+        after(kAskAgain, [this, index] { ask_again(index); });
+    }
+}
+
+void Sim::answer(std::size_t machine, const core::Answer& said) {
+    const std::size_t index = said.client.number() - 1;
+    Order& order = orders_[index];
+    if (!order.open || order.machine != machine) return;
+    order.stage = said.stage;
+    switch (said.stage) {
+        case core::Stage::Accepted:
+            order.was_accepted = true;
+            if (!order.accepted) order.accepted = now_;
+            break;
+        case core::Stage::Included:
+            order.was_accepted = true;
+            if (!order.accepted) order.accepted = now_;
+            if (!order.included) order.included = now_;
+            break;
+        case core::Stage::Refused:
+            order.refused = said.refused;
+            order.refused_at_once = !order.was_accepted;
+            if (!said.refused) checks_.fault(fmt::format("order {} was refused without a reason", index));
+            [[fallthrough]];
+        case core::Stage::Final:
+            order.finished = now_;
+            order.open = false;
+            --open_orders_;
+            break;
+    }
+}
+
+void Sim::load(std::uint64_t per_second, const std::vector<std::size_t>& at_machines) {
+    load_per_second_ = per_second;
+    load_at_ = at_machines;
+    ++load_life_;
+    if (per_second > 0) one_load_event();
+}
+
+void Sim::one_load_event() {
+    const std::uint64_t life = load_life_;
+    const auto mean = static_cast<std::int64_t>(1'000'000 / load_per_second_);
+    after(microseconds{random_.between(mean / 2, mean + mean / 2)}, [this, life] {
+        if (life != load_life_) return;
+        std::vector<std::size_t> up;
+        for (const std::size_t machine : load_at_)
+            if (is_up(machine)) up.push_back(machine);
+        if (!up.empty()) {
+            const std::size_t machine = up[random_.below(up.size())];
+            const auto& state = machines_[machine].node->state();
+            const std::uint64_t kind = random_.below(10);
+            const std::string name = fmt::format("m{}", kind < 7 ? load_number_++ : random_.below(load_number_ + 1));
+            ledger::SharedTx tx;
+            if (kind == 8) tx = update_map(state, name, fmt::format("v{}", random_.below(1'000)));
+            if (kind == 9) tx = delete_map(state, name);
+            if (!tx) tx = create_map(state, name, "new", now_);
+            submit(machine, tx);
+        }
+        one_load_event();
+    });
+}
+
+// ---- looking
+// -----------------------------------------------------------------------------------------------------------
+
+std::size_t Sim::distinct_tips() const {
+    std::set<ledger::BlockHash> tips;
+    for (const Machine& machine : machines_)
+        if (machine.node && !machine.liar) tips.insert(machine.node->tip_hash());
+    return tips.size();
+}
+
+ledger::Height Sim::lowest_final() const {
+    ledger::Height lowest{UINT64_MAX};
+    for (const Machine& machine : machines_)
+        if (machine.node && !machine.liar) lowest = std::min(lowest, machine.node->final_height());
+    return lowest;
+}
+
+}  // namespace rhizome::sim

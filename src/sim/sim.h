@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "consensus/consensus_rules.h"
+#include "core/node.h"
+#include "sim/checks.h"
+#include "sim/disk.h"
+#include "sim/founding.h"
+
+/// Many nodes in one process on virtual time: the same core as in the daemon, everything else drawn from one seed.
+namespace rhizome::sim {
+
+/// How messages travel between two machines.
+struct LinkQuality {
+    microseconds delay{200};
+    microseconds jitter{0};       ///< up to so much more, evenly: messages overtake each other
+    std::uint32_t loss = 0;       ///< of a thousand
+    std::uint32_t duplicate = 0;  ///< of a thousand
+};
+
+struct Setup {
+    std::uint64_t seed = 1;
+    std::size_t machines = 4;
+    std::size_t running = SIZE_MAX;  ///< so many are started; the others are only registered
+    std::string spec = "{}";
+    LinkQuality link{};
+    std::size_t neighbours = 0;  ///< each machine's links; 0: everybody with everybody
+    microseconds sync_min{100};
+    microseconds sync_max{400};
+    core::Config config{};
+    Time start = Time::from_unix_seconds(1'800'000'000);
+};
+
+class Byzantine;
+
+/// A person's transaction and what became of it.
+struct Order {
+    ledger::SharedTx tx{};
+    std::size_t machine = 0;
+    core::Stage stage = core::Stage::Refused;
+    std::optional<ledger::Reject> refused{};
+    Time asked{};
+    std::optional<Time> accepted{};
+    std::optional<Time> included{};
+    std::optional<Time> finished{};
+    bool open = true;  ///< neither final nor refused yet
+    bool was_accepted = false;
+    bool refused_at_once = false;
+};
+
+class Sim {
+public:
+    explicit Sim(const Setup& setup);
+    ~Sim();
+    Sim(const Sim&) = delete;
+    Sim& operator=(const Sim&) = delete;
+
+    // ---- time
+    // --------------------------------------------------------------------------------------------------------
+    [[nodiscard]] Time now() const { return now_; }
+    [[nodiscard]] microseconds elapsed() const { return now_ - setup_.start; }
+    Sim& run(microseconds duration);
+    /// Until `done` says so, asked after every event; false when that took longer than `most`.
+    bool run_until(const std::function<bool()>& done, microseconds most);
+    /// Something of the test's own at a given time.
+    void at(Time when, std::function<void()> what);
+    void after(microseconds delay, std::function<void()> what) { at(now_ + delay, std::move(what)); }
+
+    // ---- the world
+    // ---------------------------------------------------------------------------------------------------
+    /// Machines of different groups do not hear each other; those in none hear nobody.
+    Sim& split(const std::vector<std::vector<std::size_t>>& groups);
+    Sim& heal();
+    /// One direction only.
+    void block(std::size_t from, std::size_t to, bool blocked);
+    void set_link(std::size_t from, std::size_t to, const LinkQuality& quality);
+    void set_links(const LinkQuality& quality);
+    /// The power fails; `keep` thousandths of what was not synced survive.
+    void crash(std::size_t machine, std::uint64_t keep = 0);
+    void start(std::size_t machine);
+    void replace_disk(std::size_t machine);
+    void back_up(std::size_t machine) { machines_[machine].disk.back_up(); }
+    bool restore_backup(std::size_t machine);
+    /// Takes nothing in for so long; then everything at once.
+    void pause(std::size_t machine, microseconds duration);
+    void set_clock(std::size_t machine, microseconds ahead);
+    void set_disk_low(std::size_t machine, bool low);
+    void clog(std::size_t machine, microseconds sync_min, microseconds sync_max);
+    /// From now on the machine lies in this way.
+    void corrupt(std::size_t machine, std::unique_ptr<Byzantine> liar);
+    /// Gives a liar the occasion to do something of its own.
+    void let_lie(std::size_t machine);
+
+    // ---- people
+    // ------------------------------------------------------------------------------------------------------
+    /// Index of the order. Whoever waits at a machine that dies asks again, there or elsewhere.
+    std::size_t submit(std::size_t machine, const ledger::SharedTx& tx);
+    [[nodiscard]] const std::vector<Order>& orders() const { return orders_; }
+    [[nodiscard]] std::size_t open_orders() const { return open_orders_; }
+    /// Writes `per_second` new documents at random machines of `at_machines` until told otherwise.
+    void load(std::uint64_t per_second, const std::vector<std::size_t>& at_machines);
+
+    // ---- looking
+    // -----------------------------------------------------------------------------------------------------
+    [[nodiscard]] std::size_t size() const { return machines_.size(); }
+    [[nodiscard]] bool is_up(std::size_t machine) const { return machines_[machine].node != nullptr; }
+    [[nodiscard]] bool is_honest(std::size_t machine) const { return machines_[machine].liar == nullptr; }
+    [[nodiscard]] const core::Node& node(std::size_t machine) const { return *machines_[machine].node; }
+    [[nodiscard]] std::size_t distinct_tips() const;  ///< among honest machines that are up
+    [[nodiscard]] ledger::Height lowest_final() const;
+    [[nodiscard]] std::uint64_t events() const { return events_; }
+    [[nodiscard]] std::uint64_t trace() const { return trace_; }
+    [[nodiscard]] const ledger::ChainId& chain() const { return founding_.chain; }
+    [[nodiscard]] const consensus::MemberKey& key(std::size_t machine) const {
+        return machines_[machine].signer->key();
+    }
+    Checks& checks() { return checks_; }
+    [[nodiscard]] Archive& archive() { return archive_; }
+    [[nodiscard]] Random& random() { return random_; }
+    [[nodiscard]] const Setup& setup() const { return setup_; }
+    /// What happened, for people; empty unless asked for.
+    std::function<void(Time, std::size_t machine, const std::string& what)> narrate;
+
+    /// For liars: hands a message to the network as if this machine had sent it.
+    void send_as(std::size_t from, std::size_t to, const core::SharedMessage& message);
+    [[nodiscard]] const consensus::Signer& signer(std::size_t machine) const { return *machines_[machine].signer; }
+    [[nodiscard]] const std::set<std::size_t>& neighbours(std::size_t machine) const {
+        return machines_[machine].neighbours;
+    }
+
+private:
+    struct Machine {
+        explicit Machine(Archive& archive) : disk(archive) {}
+        std::unique_ptr<FastSigner> signer{};
+        std::unique_ptr<core::Node> node{};
+        Disk disk;
+        std::uint64_t life = 0;  ///< counts starts: what was meant for an earlier life is lost
+        microseconds clock_ahead{0};
+        Time paused_until{};
+        Time wake{};
+        std::set<std::size_t> neighbours{};
+        std::set<std::size_t> linked{};  ///< neighbours it has a link to now
+        std::map<core::PeerId, std::size_t> peers{};
+        std::map<std::size_t, core::PeerId> peer_of{};
+        microseconds sync_min{};
+        microseconds sync_max{};
+        Time disk_free{};
+        std::unique_ptr<Byzantine> liar{};
+        bool disk_low = false;
+    };
+    struct Pending {
+        Time when{};
+        std::uint64_t number = 0;
+        std::function<void()> what{};
+    };
+    struct Later {
+        bool operator()(const Pending& left, const Pending& right) const {
+            return std::tie(left.when, left.number) > std::tie(right.when, right.number);
+        }
+    };
+
+    void step(std::size_t machine, core::EventKind kind);
+    void perform(std::size_t machine, core::Effect& effect);
+    void deliver(std::size_t from, std::size_t to, const core::SharedMessage& message);
+    void connect(std::size_t left, std::size_t right);
+    void disconnect(std::size_t left, std::size_t right);
+    void update_links();
+    [[nodiscard]] bool can_hear(std::size_t from, std::size_t to) const;
+    void ask_again(std::size_t order);
+    void answer(std::size_t machine, const core::Answer& answer);
+    void one_load_event();
+
+    Setup setup_;
+    Random random_;
+    FastSignatures signatures_;
+    ledger::Rules kinds_;
+    consensus::ConsensusRules rules_{signatures_, kinds_};
+    ledger::SignatureCache cache_;
+    Inline inline_;
+    Archive archive_;
+    const Founding& founding_;
+    Checks checks_;
+    std::vector<Machine> machines_;
+    std::map<std::pair<std::size_t, std::size_t>, LinkQuality> links_;
+    std::set<std::pair<std::size_t, std::size_t>> blocked_;
+    std::priority_queue<Pending, std::vector<Pending>, Later> queue_;
+    Time now_;
+    std::uint64_t numbers_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t trace_ = 0xcbf29ce484222325;
+    std::uint64_t peer_numbers_ = 0;
+    std::vector<Order> orders_;
+    std::size_t open_orders_ = 0;
+    std::uint64_t load_per_second_ = 0;
+    std::uint64_t load_number_ = 0;
+    std::uint64_t load_life_ = 0;
+    std::vector<std::size_t> load_at_;
+};
+
+/// How a machine lies: sees what its node would send, and what it does send instead.
+class Byzantine {
+public:
+    virtual ~Byzantine() = default;
+    /// The message to this neighbour; nothing keeps it back. May send others through `sim`.
+    virtual core::SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t to, core::SharedMessage message) = 0;
+    /// Called now and then, for those who do not only answer.
+    virtual void act(Sim&, std::size_t) {}
+    [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+}  // namespace rhizome::sim

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/swarm.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/core.h>
+
+#include "consensus/electorate.h"
+#include "sim/liars.h"
+
+namespace rhizome::sim {
+namespace {
+
+using std::chrono::seconds;
+
+/// One history: draws its weather, lets it rage, heals everything, and waits for the cluster to agree.
+class History {
+public:
+    History(std::uint64_t seed, const SwarmOptions& options)
+        : options_(options), random_(Random{seed}.fork("weather")), sim_(draw_setup(seed)) {
+        verdict_.seed = seed;
+        verdict_.machines = sim_.size();
+        if (options.narrate)
+            sim_.narrate = [this](Time, std::size_t machine, const std::string& what) {
+                options_.narrate(Time{sim_.elapsed()}, machine, what);
+            };
+    }
+
+    Verdict run() {
+        draw_faults();
+        warm_up();
+        rage();
+        converge();
+        return finish();
+    }
+
+private:
+    Setup draw_setup(std::uint64_t seed) {
+        Setup setup{.seed = seed};
+        setup.machines = options_.machines_min +
+                         static_cast<std::size_t>(random_.below(options_.machines_max - options_.machines_min + 1));
+        byzantine_ = options_.liars && random_.chance(1, 3);
+        setup.spec = byzantine_ ? R"({"trust":"byzantine"})" : "{}";
+        const std::int64_t delays[] = {200, 1'000, 5'000, 20'000, 80'000};
+        setup.link.delay = microseconds{delays[random_.below(5)]};
+        setup.link.jitter = setup.link.delay * static_cast<std::int64_t>(random_.below(4));
+        calm_ = setup.link;
+        if (random_.chance(1, 2)) setup.link.loss = static_cast<std::uint32_t>(random_.below(100));
+        if (random_.chance(1, 2)) setup.link.duplicate = static_cast<std::uint32_t>(random_.below(100));
+        setup.sync_max = microseconds{random_.chance(1, 4) ? 30'000 : 600};
+        setup.config.verify_alone_max = random_.chance(1, 2) ? 8 : 0;
+        setup.config.recent_changes = 1 + static_cast<std::size_t>(random_.below(64));
+        setup.config.blocks_per_slice = 1 + static_cast<std::size_t>(random_.below(32));
+        if (random_.chance(1, 4)) setup.neighbours = 3;
+        say(fmt::format("{} machines, {} trust, links of {} us and up to {} more, {}/1000 lost, {}/1000 twice",
+                        setup.machines, byzantine_ ? "byzantine" : "crash", setup.link.delay.count(),
+                        setup.link.jitter.count(), setup.link.loss, setup.link.duplicate));
+        return setup;
+    }
+
+    void say(std::string what) { verdict_.weather.push_back(std::move(what)); }
+
+    /// Which kinds of faults this history has: few at a time find more than all at once.
+    void draw_faults() {
+        splits_ = random_.chance(1, 2);
+        crashes_ = random_.chance(1, 2);
+        pauses_ = random_.chance(1, 3);
+        clocks_ = random_.chance(1, 3);
+        disks_ = random_.chance(1, 3);
+        joins_ = random_.chance(1, 4);
+        one_way_ = random_.chance(1, 4);
+        if (byzantine_) {
+            // Just under a third may lie.
+            const std::size_t most = (sim_.size() - 1) / 3;
+            liars_ = most == 0 ? 0 : static_cast<std::size_t>(random_.below(most + 1));
+        }
+        load_ = random_.chance(1, 8) ? 0 : 1 + random_.below(30);
+        say(fmt::format(
+            "splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, {} liars, {} orders/s",
+            splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, liars_, load_));
+    }
+
+    std::vector<std::size_t> everybody() const {
+        std::vector<std::size_t> all(sim_.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        return all;
+    }
+    std::vector<std::size_t> honest() const {
+        std::vector<std::size_t> all;
+        for (std::size_t i = 0; i < sim_.size(); ++i)
+            if (sim_.is_honest(i)) all.push_back(i);
+        return all;
+    }
+
+    /// Until all members vote: faults are more interesting in a cluster than in its founder alone.
+    void warm_up() {
+        const auto all_vote = [this] {
+            for (std::size_t i = 0; i < sim_.size(); ++i) {
+                const auto& state = sim_.node(i).state();
+                const auto electorate = consensus::Electorate::of(state.view(), state.parameters());
+                if (electorate.voters.size() != sim_.size() || !electorate.next.empty()) return false;
+            }
+            return true;
+        };
+        // Faults may begin in the middle of it, too.
+        const bool whole = random_.chance(3, 4);
+        sim_.run_until(all_vote, whole ? microseconds{seconds{40}} : microseconds{seconds{random_.between(0, 20)}});
+    }
+
+    void rage() {
+        for (std::size_t i = 0; i < liars_; ++i) {
+            const auto lie = static_cast<Lie>(random_.below(kLies));
+            const std::size_t who = sim_.size() - 1 - i;
+            sim_.corrupt(who, make_liar(lie, random_.next()));
+            liar_act(who);
+        }
+        if (load_ > 0) sim_.load(load_, honest());
+        const Time end = sim_.now() + options_.faults_for;
+        while (sim_.now() < end && sim_.checks().clean()) {
+            sim_.run(microseconds{random_.between(50'000, 3'000'000)});
+            one_fault();
+        }
+    }
+
+    void liar_act(std::size_t who) {
+        sim_.after(seconds{1}, [this, who] {
+            if (!raging_) return;
+            sim_.let_lie(who);
+            liar_act(who);
+        });
+    }
+
+    std::size_t anybody() { return static_cast<std::size_t>(random_.below(sim_.size())); }
+
+    void one_fault() {
+        const std::size_t who = anybody();
+        switch (random_.below(8)) {
+            case 0:
+                if (splits_) split();
+                break;
+            case 1:
+                if (splits_ && random_.chance(1, 2)) sim_.heal();
+                break;
+            case 2:
+                if (crashes_ && sim_.is_up(who)) sim_.crash(who, random_.below(1'001));
+                break;
+            case 3: come_back(); break;
+            case 4:
+                if (pauses_) sim_.pause(who, microseconds{random_.between(100'000, 8'000'000)});
+                break;
+            case 5:
+                if (clocks_) sim_.set_clock(who, microseconds{random_.between(-3'000'000, 3'000'000)});
+                break;
+            case 6:
+                if (disks_) trouble_disk(who);
+                break;
+            default:
+                if (one_way_) sim_.block(who, anybody_but(who), random_.chance(2, 3));
+                if (joins_ && random_.chance(1, 3)) leave_or_join(who);
+                break;
+        }
+    }
+
+    std::size_t anybody_but(std::size_t who) {
+        const std::size_t other = static_cast<std::size_t>(random_.below(sim_.size() - 1));
+        return other >= who ? other + 1 : other;
+    }
+
+    void split() {
+        auto all = everybody();
+        random_.shuffle(all);
+        const std::size_t groups = 2 + static_cast<std::size_t>(random_.below(2));
+        std::vector<std::vector<std::size_t>> parts(groups);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            parts[i < groups ? i : static_cast<std::size_t>(random_.below(groups))].push_back(all[i]);
+        sim_.split(parts);
+    }
+
+    void come_back() {
+        for (std::size_t i = 0; i < sim_.size(); ++i) {
+            if (sim_.is_up(i) || !random_.chance(1, 2)) continue;
+            if (disks_ && random_.chance(1, 10)) sim_.replace_disk(i);
+            if (disks_ && random_.chance(1, 10)) (void)sim_.restore_backup(i);
+            sim_.start(i);
+        }
+    }
+
+    void trouble_disk(std::size_t who) {
+        switch (random_.below(3)) {
+            case 0: sim_.back_up(who); break;
+            case 1: sim_.clog(who, microseconds{1'000}, microseconds{random_.between(2'000, 400'000)}); break;
+            default: sim_.set_disk_low(who, random_.chance(1, 2)); break;
+        }
+    }
+
+    void leave_or_join(std::size_t who) {
+        // Machine 0's people take a Node away, or write it again.
+        const std::size_t at = anybody();
+        if (!sim_.is_up(at) || !sim_.is_honest(at)) return;
+        const auto& state = sim_.node(at).state();
+        auto tx = remove_machine(state, who);
+        if (!tx) tx = register_machine(state, who, sim_.chain(), sim_.now());
+        sim_.submit(at, tx);
+    }
+
+    void converge() {
+        raging_ = false;
+        sim_.heal();
+        sim_.set_links(calm_);
+        sim_.load(0, {});
+        for (std::size_t i = 0; i < sim_.size(); ++i) {
+            sim_.pause(i, microseconds{0});
+            sim_.set_clock(i, microseconds{0});
+            sim_.set_disk_low(i, false);
+            sim_.clog(i, microseconds{100}, microseconds{400});
+            sim_.start(i);
+        }
+        const Time healed = sim_.now();
+        // Somebody writes once more: the cluster must still take orders, and the order must become final.
+        std::size_t last = SIZE_MAX;
+        sim_.after(seconds{10}, [this, &last] {
+            const auto all = honest();
+            const std::size_t at = all[random_.below(all.size())];
+            last = sim_.submit(at, create_map(sim_.node(at).state(), "last", "order", sim_.now()));
+        });
+        const auto agreed = [&] {
+            if (!sim_.checks().clean()) return true;
+            return last != SIZE_MAX && sim_.open_orders() == 0 && sim_.distinct_tips() == 1;
+        };
+        if (!sim_.run_until(agreed, options_.converge_within)) {
+            sim_.checks().fault(fmt::format("{} s after the heal: {} tips, {} orders open, final heights from {}",
+                                            std::chrono::duration_cast<seconds>(options_.converge_within).count(),
+                                            sim_.distinct_tips(), sim_.open_orders(), sim_.lowest_final()));
+            describe_ends();
+        } else if (last != SIZE_MAX && sim_.checks().clean() && sim_.orders()[last].stage != core::Stage::Final) {
+            sim_.checks().fault("the last order was refused: " + to_text(*sim_.orders()[last].refused));
+        }
+        verdict_.converged_after = sim_.now() - healed;
+    }
+
+    static std::string describe(const core::Node::Usage& usage) {
+        return fmt::format("{} headers, {} orphans, {} future, {} parked, {} votes, {} peers, {} tips", usage.headers,
+                           usage.orphans, usage.future, usage.parked, usage.votes, usage.peers, usage.tips);
+    }
+
+    /// Where everybody stands when they should agree and do not.
+    void describe_ends() {
+        for (std::size_t i = 0; i < sim_.size(); ++i) {
+            const core::Node& node = sim_.node(i);
+            std::string conditions;
+            for (std::size_t c = 0; c < 5; ++c)
+                if (node.has(static_cast<core::Condition>(c))) conditions += fmt::format(" {}", c);
+            const auto rank = node.rank();
+            say(fmt::format("{}{}: tip {} at {}, final {}, justified epoch {}, weight {}, {} pending, conditions{}; {}",
+                            name_of(i), sim_.is_honest(i) ? "" : " (liar)", node.tip_hash().hex().substr(0, 8),
+                            node.tip().height, node.final_height(), rank.justified_epoch, rank.weight.low64(),
+                            node.pending(), conditions.empty() ? " none" : conditions, describe(node.usage())));
+        }
+        std::size_t shown = 0;
+        for (std::size_t i = 0; i < sim_.orders().size() && shown < 5; ++i) {
+            const Order& order = sim_.orders()[i];
+            if (!order.open) continue;
+            ++shown;
+            say(fmt::format("order {} at {}: stage {}, asked {} ms after the start", i, name_of(order.machine),
+                            static_cast<int>(order.stage), (order.asked - sim_.setup().start).count() / 1'000));
+        }
+    }
+
+    Verdict finish() {
+        const auto all = honest();
+        const core::Node& node = sim_.node(all.front());
+        if (sim_.checks().clean()) sim_.checks().replay(ledger::BlockHash{sim_.chain().view()}, node.tip_hash());
+        verdict_.faults = sim_.checks().faults();
+        verdict_.trace = sim_.trace();
+        verdict_.events = sim_.events();
+        verdict_.simulated = sim_.elapsed();
+        verdict_.orders = sim_.orders().size();
+        for (const Order& order : sim_.orders()) verdict_.refused += order.refused ? 1 : 0;
+        verdict_.height = node.tip().height.number();
+        verdict_.final_height = node.final_height().number();
+        return std::move(verdict_);
+    }
+
+    SwarmOptions options_;
+    Random random_;
+    Verdict verdict_;
+    bool byzantine_ = false;
+    LinkQuality calm_{};
+    Sim sim_;
+    bool splits_ = false, crashes_ = false, pauses_ = false, clocks_ = false, disks_ = false, joins_ = false,
+         one_way_ = false;
+    std::size_t liars_ = 0;
+    std::uint64_t load_ = 0;
+    bool raging_ = true;
+};
+
+}  // namespace
+
+std::string Verdict::replay_line() const { return fmt::format("rhizome sim replay {}", seed); }
+
+Verdict run_seed(std::uint64_t seed, const SwarmOptions& options) { return History{seed, options}.run(); }
+
+}  // namespace rhizome::sim
