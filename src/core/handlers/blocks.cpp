@@ -12,7 +12,6 @@ namespace rhizome::core {
 namespace {
 
 using ledger::HeaderTree;
-using ledger::Reject;
 using ledger::RejectCode;
 
 /// Two locators: the last ten, then at doubling distances.

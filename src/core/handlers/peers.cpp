@@ -7,7 +7,6 @@ namespace rhizome::core {
 namespace {
 
 using consensus::Checkpoint;
-using ledger::RejectCode;
 
 /// A clock further from the others' than this neither seals nor votes.
 constexpr milliseconds kClockOffMax{1'000};
