@@ -126,7 +126,7 @@ Result<void> mark_place(const std::filesystem::path& folder) {
     half += ".new";
     std::error_code ignored;
     std::filesystem::remove(half, ignored);
-    const auto written = [&]() -> Result<void> {
+    auto written = [&]() -> Result<void> {
         TRY(const auto file, detail::File::open(half, detail::File::Mode::Create));
         TRY(const Place place, place_now(half));
         const Bytes bytes = encode(place);

@@ -75,6 +75,7 @@ void* find_map(MDB_env* environment) {
         std::size_t offset = 0;
         unsigned long inode = 0;
         // The size is no other mapping's, the inode tells apart the files of several environments.
+        // NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
         if (std::sscanf(line.c_str(), "%zx-%zx %*s %zx %*s %lu", &begin, &end, &offset, &inode) == 4 &&
             end - begin == kMapBytes && offset == 0 && inode == facts.st_ino)
             return reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr)
@@ -194,7 +195,7 @@ std::optional<std::uint64_t> OpenFile::file_bytes() const noexcept {
     std::array<char, 128> text{};
     std::uint64_t pages = 0;
     if (::pread(counts.get(), text.data(), text.size() - 1, 0) <= 0 ||
-        std::sscanf(text.data(), "%*u %*u %" SCNu64, &pages) != 1)
+        std::sscanf(text.data(), "%*u %*u %" SCNu64, &pages) != 1)  // NOLINT(cert-err34-c): the kernel's own numbers
         return std::nullopt;
     return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
