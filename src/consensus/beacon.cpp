@@ -56,10 +56,11 @@ std::vector<Candidate> candidates(const state::StateView& view, const ledger::Pa
     const ledger::Height settled = records::shown_final_of(view).height_before;
     Beside leases{view, ledger::records::all_leases()};
     Beside absent{view, records::all_absent()};
+    Beside accused{view, all_evidence()};
     state::Cursor members = view.walk(ledger::records::all_members());
     while (const state::Entry* member = members.next()) {
         Candidate one{.key = records::key_in(*member)};
-        if (is_accused(one.key, view)) continue;
+        if (accused.at(one.key) != nullptr) continue;
         const state::Entry* heard = leases.at(one.key);
         if (!electorate.is_voter(one.key) && is_newcomer(*member, view, settled)) {
             one.standing = Standing::Newcomer;

@@ -192,6 +192,12 @@ state::Path evidence_path(const MemberKey& accused) {
     return *std::move(path);
 }
 
+state::Prefix all_evidence() {
+    auto prefix = state::Prefix::cluster_scoped_kind(kEvidenceGroup, kEvidenceKind);
+    ensure(prefix.has_value(), "a kind's name is a name");
+    return *std::move(prefix);
+}
+
 bool is_accused(const MemberKey& key, const state::StateView& view) { return view.get(evidence_path(key)) != nullptr; }
 
 }  // namespace rhizome::consensus

@@ -42,7 +42,7 @@ struct PeerState {
     std::optional<Time> asked_votes{};
     LruCache<ledger::WireId, char> known_txs;
     LruCache<ledger::BlockHash, char> known_blocks;
-    LruCache<std::pair<consensus::MemberKey, consensus::Epoch>, char> known_votes;
+    LruCache<std::pair<consensus::Epoch, consensus::MemberKey>, char> known_votes;
     explicit PeerState(std::size_t known_max) : known_txs(known_max), known_blocks(known_max), known_votes(known_max) {}
 };
 
