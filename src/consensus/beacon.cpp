@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "base/safety_rule.h"
 #include "consensus/evidence.h"
 
 namespace rhizome::consensus {
@@ -64,6 +65,8 @@ std::vector<Candidate> candidates(const state::StateView& view, const ledger::Pa
         const state::Entry* heard = leases.at(one.key);
         if (!electorate.is_voter(one.key) && is_newcomer(*member, view, settled)) {
             one.standing = Standing::Newcomer;
+        } else if (!holds(SafetyRule::Standing)) {
+            one.standing = Standing::Good;
         } else if (absent.at(one.key) != nullptr || (heard != nullptr && clock > number_in(heard) + lease)) {
             one.standing = Standing::Absent;
         }

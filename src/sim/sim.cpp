@@ -103,7 +103,12 @@ void Sim::start(std::size_t index) {
     Machine& machine = machines_[index];
     if (machine.node) return;
     ++machine.life;
+    if (machine.disk.is_damaged()) {
+        if (narrate) narrate(now_, index, "finds its disk damaged and gets a new one");
+        machine.disk.replace();
+    }
     const core::Ports ports{.blocks = machine.disk,
+                            .index = machine.disk,
                             .rules = rules_,
                             .signatures = signatures_,
                             .signer = machine.signer.get(),
@@ -399,6 +404,21 @@ std::size_t Sim::submit(std::size_t machine, const ledger::SharedTx& tx) {
     return index;
 }
 
+std::size_t Sim::submit_new(std::size_t machine, const std::string& name) {
+    const std::size_t index = submit(machine, create_map(machines_[machine].node->state(), name, "new", now_));
+    Order& order = orders_[index];
+    order.is_new = true;
+    check_refusal(index);
+    return index;
+}
+
+void Sim::check_refusal(std::size_t index) {
+    const Order& order = orders_[index];
+    if (!order.is_new || !order.refused || order.refused->code == ledger::RejectCode::TooManyPending) return;
+    checks_.fault(fmt::format("order {} creates what nobody else names and was refused by {}: {}", index,
+                              name_of(order.machine), to_text(*order.refused)));
+}
+
 void Sim::ask_again(std::size_t index) {
     Order& order = orders_[index];
     if (!order.open) return;
@@ -435,6 +455,7 @@ void Sim::answer(std::size_t machine, const core::Answer& said) {
             order.refused = said.refused;
             order.refused_at_once = !order.was_accepted;
             if (!said.refused) checks_.fault(fmt::format("order {} was refused without a reason", index));
+            check_refusal(index);
             [[fallthrough]];
         case core::Stage::Final:
             order.finished = now_;
@@ -462,13 +483,18 @@ void Sim::one_load_event() {
         if (!up.empty()) {
             const std::size_t machine = up[random_.below(up.size())];
             const auto& state = machines_[machine].node->state();
-            const std::uint64_t kind = random_.below(10);
-            const std::string name = fmt::format("m{}", kind < 7 ? load_number_++ : random_.below(load_number_ + 1));
-            ledger::SharedTx tx;
-            if (kind == 8) tx = update_map(state, name, fmt::format("v{}", random_.below(1'000)));
-            if (kind == 9) tx = delete_map(state, name);
-            if (!tx) tx = create_map(state, name, "new", now_);
-            submit(machine, tx);
+            const std::uint64_t kind = random_.below(20);
+            if (kind < 10) {
+                submit_new(machine, fmt::format("new{}", load_number_++));
+            } else {
+                const std::string name = fmt::format("m{}", random_.below(load_number_ + 1));
+                ledger::SharedTx tx;
+                if (kind == 19) tx = relabel_namespace(state, fmt::format("v{}", random_.below(1'000)));
+                if (kind == 17 || kind == 18) tx = update_map(state, name, fmt::format("v{}", random_.below(1'000)));
+                if (kind == 15 || kind == 16) tx = delete_map(state, name);
+                if (!tx) tx = create_map(state, name, "old", now_);
+                submit(machine, tx);
+            }
         }
         one_load_event();
     });

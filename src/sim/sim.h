@@ -56,6 +56,7 @@ struct Order {
     bool open = true;  ///< neither final nor refused yet
     bool was_accepted = false;
     bool refused_at_once = false;
+    bool is_new = false;  ///< creates what nobody else names: nothing but a full disk is a reason to refuse it
 };
 
 class Sim {
@@ -94,6 +95,9 @@ public:
     /// Takes nothing in for so long; then everything at once.
     void pause(std::size_t machine, microseconds duration);
     void set_clock(std::size_t machine, microseconds ahead);
+    /// One of its blocks can no longer be read. Whoever finds that at a start puts in a new disk.
+    bool misdirect(std::size_t machine) { return machines_[machine].disk.misdirect(random_); }
+    [[nodiscard]] bool has_damage(std::size_t machine) const { return machines_[machine].disk.is_damaged(); }
     void set_disk_low(std::size_t machine, bool low);
     void clog(std::size_t machine, microseconds sync_min, microseconds sync_max);
     /// From now on the machine lies in this way.
@@ -105,6 +109,8 @@ public:
     // ------------------------------------------------------------------------------------------------------
     /// Index of the order. Whoever waits at a machine that dies asks again, there or elsewhere.
     std::size_t submit(std::size_t machine, const ledger::SharedTx& tx);
+    /// One that nothing may refuse once it was accepted.
+    std::size_t submit_new(std::size_t machine, const std::string& name);
     [[nodiscard]] const std::vector<Order>& orders() const { return orders_; }
     [[nodiscard]] std::size_t open_orders() const { return open_orders_; }
     /// Writes `per_second` new documents at random machines of `at_machines` until told otherwise.
@@ -179,6 +185,7 @@ private:
     void ask_again(std::size_t order);
     void answer(std::size_t machine, const core::Answer& answer);
     void one_load_event();
+    void check_refusal(std::size_t order);
 
     Setup setup_;
     Random random_;
