@@ -145,6 +145,36 @@ void Sim::crash(std::size_t index, std::uint64_t keep) {
             after(kAskAgain, [this, order] { ask_again(order); });
 }
 
+void Sim::crash_when_it_speaks(std::size_t index, microseconds back_after) {
+    machines_[index].dies_speaking = back_after;
+}
+
+void Sim::note_own_words(std::size_t index, const core::Message& message) {
+    Machine& machine = machines_[index];
+    bool own = false;
+    if (const auto* votes = std::get_if<core::Votes>(&message)) {
+        for (const consensus::Vote& vote : votes->votes) {
+            if (vote.voter != machine.signer->key()) continue;
+            checks_.vote_sent(vote);
+            own = true;
+        }
+    } else if (const auto* block = std::get_if<core::NewBlock>(&message)) {
+        checks_.block_sent(*block->block);
+        const auto proposer = consensus::proposer_in(block->block->seal);
+        own = proposer && *proposer == machine.signer->key();
+    }
+    if (!own || !machine.dies_speaking) return;
+    const microseconds back_after = *machine.dies_speaking;
+    machine.dies_speaking.reset();
+    const std::uint64_t life = machine.life;
+    // The rest of what this step says still leaves, in the same moment.
+    at(now_, [this, index, life, back_after] {
+        if (machines_[index].life != life) return;
+        crash(index, 0);
+        after(back_after, [this, index] { start(index); });
+    });
+}
+
 void Sim::replace_disk(std::size_t index) {
     ensure(!machines_[index].node, "a disk is replaced while the machine is off");
     machines_[index].disk.replace();
@@ -219,12 +249,7 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         core::SharedMessage message = std::move(send->message);
         if (machine.liar) message = machine.liar->outgoing(*this, index, to->second, std::move(message));
         if (!message) return;
-        if (!machine.liar) {
-            if (const auto* votes = std::get_if<core::Votes>(message.get()))
-                for (const consensus::Vote& vote : votes->votes)
-                    if (vote.voter == machine.signer->key()) checks_.vote_sent(vote);
-            if (const auto* block = std::get_if<core::NewBlock>(message.get())) checks_.block_sent(*block->block);
-        }
+        if (!machine.liar) note_own_words(index, *message);
         send_as(index, to->second, message);
     } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
         machine.disk.write(persist->ticket, persist->what);
@@ -383,6 +408,11 @@ void Sim::block(std::size_t from, std::size_t to, bool blocked) {
     } else {
         blocked_.erase({from, to});
     }
+    update_links();
+}
+
+void Sim::block_only(std::set<std::pair<std::size_t, std::size_t>> directions) {
+    blocked_ = std::move(directions);
     update_links();
 }
 

@@ -84,10 +84,15 @@ public:
     Sim& heal();
     /// One direction only.
     void block(std::size_t from, std::size_t to, bool blocked);
+    /// All directions that carry nothing from now on.
+    void block_only(std::set<std::pair<std::size_t, std::size_t>> directions);
     void set_link(std::size_t from, std::size_t to, const LinkQuality& quality);
     void set_links(const LinkQuality& quality);
     /// The power fails; `keep` thousandths of what was not synced survive.
     void crash(std::size_t machine, std::uint64_t keep = 0);
+    /// The power fails at the worst moment: when the next vote or block of its own has just left, before anything else
+    /// reaches the disk. It is back after a moment.
+    void crash_when_it_speaks(std::size_t machine, microseconds back_after);
     void start(std::size_t machine);
     void replace_disk(std::size_t machine);
     void back_up(std::size_t machine) { machines_[machine].disk.back_up(); }
@@ -163,6 +168,7 @@ private:
         Time disk_free{};
         std::unique_ptr<Byzantine> liar{};
         bool disk_low = false;
+        std::optional<microseconds> dies_speaking{};  ///< and is back after so long
     };
     struct Pending {
         Time when{};
@@ -186,6 +192,8 @@ private:
     void answer(std::size_t machine, const core::Answer& answer);
     void one_load_event();
     void check_refusal(std::size_t order);
+    /// What an honest machine says, as it leaves.
+    void note_own_words(std::size_t machine, const core::Message& message);
 
     Setup setup_;
     Random random_;

@@ -40,8 +40,10 @@ public:
 private:
     Setup draw_setup(std::uint64_t seed) {
         Setup setup{.seed = seed};
+        // Small clusters are torn apart in more ways in the same time.
+        const std::size_t span = options_.machines_max - options_.machines_min;
         setup.machines = options_.machines_min +
-                         static_cast<std::size_t>(random_.below(options_.machines_max - options_.machines_min + 1));
+                         static_cast<std::size_t>(random_.below((random_.chance(1, 2) ? span / 4 : span) + 1));
         byzantine_ = options_.liars && random_.chance(1, 3);
         setup.spec = byzantine_ ? R"({"trust":"byzantine"})" : "{}";
         const std::int64_t delays[] = {200, 1'000, 5'000, 20'000, 80'000};
@@ -74,6 +76,7 @@ private:
         one_way_ = random_.chance(1, 4);
         flaps_ = random_.chance(1, 4);
         clogs_ = random_.chance(1, 4);
+        storms_ = random_.chance(1, 3);
         if (byzantine_) {
             // Just under a third may lie.
             const std::size_t most = (sim_.size() - 1) / 3;
@@ -83,8 +86,8 @@ private:
         // Who lies may keep its turn and say nothing, which is no fault of the others.
         limps_ = random_.chance(1, 4) && liars_ == 0 && !joins_;
         say(fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
-                        "clogged {}, {} liars, {} orders/s, some stay dead {}",
-                        splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, liars_, load_,
+                        "clogged {}, storms {}, {} liars, {} orders/s, some stay dead {}",
+                        splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_, liars_, load_,
                         limps_));
     }
 
@@ -142,6 +145,7 @@ private:
 
     void one_fault() {
         const std::size_t who = anybody();
+        if (storms_ && random_.chance(1, 3)) storm(static_cast<int>(random_.between(3, 20)));
         switch (random_.below(9)) {
             case 0:
                 if (splits_) split();
@@ -150,7 +154,12 @@ private:
                 if (splits_ && random_.chance(1, 2)) sim_.heal();
                 break;
             case 2:
-                if (crashes_ && sim_.is_up(who)) sim_.crash(who, random_.below(1'001));
+                if (!crashes_ || !sim_.is_up(who)) break;
+                if (random_.chance(1, 2)) {
+                    sim_.crash(who, random_.below(1'001));
+                } else {
+                    sim_.crash_when_it_speaks(who, microseconds{random_.between(1'000, 300'000)});
+                }
                 break;
             case 3: come_back(); break;
             case 4:
@@ -185,6 +194,21 @@ private:
         if (times == 0) return;
         sim_.after(microseconds{random_.between(20'000, 1'500'000)}, [this, left, right, times] {
             if (raging_) flap(left, right, times - 1);
+        });
+    }
+
+    /// Every direction of every link is open or closed, and all others some hundred milliseconds later: votes reach
+    /// some and not others, in every combination.
+    void storm(int gusts) {
+        std::set<std::pair<std::size_t, std::size_t>> closed;
+        const std::uint64_t density = 2 + random_.below(7);
+        for (std::size_t from = 0; from < sim_.size(); ++from)
+            for (std::size_t to = 0; to < sim_.size(); ++to)
+                if (from != to && gusts > 0 && random_.below(10) < density) closed.emplace(from, to);
+        sim_.block_only(std::move(closed));
+        if (gusts == 0) return;
+        sim_.after(microseconds{random_.between(50'000, 700'000)}, [this, gusts] {
+            if (raging_) storm(gusts - 1);
         });
     }
 
@@ -377,7 +401,7 @@ private:
     LinkQuality calm_{};
     Sim sim_;
     bool splits_ = false, crashes_ = false, pauses_ = false, clocks_ = false, disks_ = false, joins_ = false,
-         one_way_ = false, flaps_ = false, clogs_ = false, limps_ = false;
+         one_way_ = false, flaps_ = false, clogs_ = false, storms_ = false, limps_ = false;
     std::size_t liars_ = 0;
     std::set<std::size_t> lost_;  ///< machines whose vote records are gone
     std::uint64_t load_ = 0;
