@@ -9,6 +9,10 @@ namespace rhizome::core {
 /// What a node may choose for itself. Bounds are per node unless they say otherwise.
 struct Config {
     ledger::PoolLimits pool{};
+    /// A clock that is so far past the newest block is taken for wrong until a member's clock says the same, or the
+    /// operator does (`trust_clock`): one block from the year 2036 would be the last for ten years.
+    std::chrono::hours clock_leap_max{24 * 365};
+    bool trust_clock = false;
     milliseconds status_every{1'000};
     /// Votes are collected for so long before they go on: with many members most arrive at the same moment.
     milliseconds relay_delay{5};

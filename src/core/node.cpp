@@ -27,7 +27,7 @@ Result<std::unique_ptr<Node>, ledger::Reject> Node::start(const Config& config, 
 
 std::vector<Effect> Node::step(const Event& event) {
     Inside& node = *inside_;
-    node.now = event.now;
+    node.set_clock(event.now);
     std::visit(
         Overloaded{[&](const Tick&) {}, [&](const PeerUp& up) { node.peer_up(up.peer); },
                    [&](const PeerDown& down) { node.peer_down(down.peer); },

@@ -105,6 +105,12 @@ void Disk::replace() {
     now_.votes_complete = durable_.votes_complete = false;
 }
 
+void Disk::install(const ledger::BlockHash& root) {
+    begin(root, root);
+    now_.final_block = durable_.final_block = root;
+    now_.votes_complete = durable_.votes_complete = false;
+}
+
 bool Disk::restore() {
     if (!backup_) return false;
     durable_ = *backup_;

@@ -45,6 +45,8 @@ public:
     void lose(std::uint64_t keep);
     /// A new, empty disk with the same first blocks: what was signed before is not known.
     void replace();
+    /// A new disk whose chain begins with this block.
+    void install(const ledger::BlockHash& root);
     /// A backup from now, and the disk going back to it: the chain is there, the vote record is not.
     void back_up() { backup_ = std::make_shared<Contents>(durable_); }
     bool restore();

@@ -180,6 +180,11 @@ void Sim::replace_disk(std::size_t index) {
     machines_[index].disk.replace();
 }
 
+void Sim::install_snapshot(std::size_t index, std::size_t from) {
+    ensure(!machines_[index].node, "a snapshot is installed while the machine is off");
+    machines_[index].disk.install(machines_[from].node->final_block());
+}
+
 bool Sim::restore_backup(std::size_t index) {
     ensure(!machines_[index].node, "a backup is restored while the machine is off");
     return machines_[index].disk.restore();

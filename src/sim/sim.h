@@ -95,6 +95,8 @@ public:
     void crash_when_it_speaks(std::size_t machine, microseconds back_after);
     void start(std::size_t machine);
     void replace_disk(std::size_t machine);
+    /// A new disk with another machine's state after its newest final block, and nothing from before.
+    void install_snapshot(std::size_t machine, std::size_t from);
     void back_up(std::size_t machine) { machines_[machine].disk.back_up(); }
     bool restore_backup(std::size_t machine);
     /// Takes nothing in for so long; then everything at once.

@@ -243,6 +243,7 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/tick.cpp
     // -------------------------------------------------------------------------------------------
+    void set_clock(Time time);
     void tick();
     void set_wake();
     void finish_step();

@@ -89,13 +89,15 @@ void Node::Inside::check_clock() {
     std::vector<microseconds> offsets;
     for (const auto& [id, peer] : peers)
         if (peer.is_member && peer.clock_heard != Time{}) offsets.push_back(peer.clock - peer.clock_heard);
-    if (offsets.size() < 2) {
-        set_condition(Condition::ClockOff, false);
-        return;
+    const bool is_leap = !config.trust_clock && now > settled->header.time + config.clock_leap_max;
+    const auto agrees = [](microseconds offset) { return std::chrono::abs(offset) <= kClockOffMax; };
+    bool is_off = is_leap && std::none_of(offsets.begin(), offsets.end(), agrees);
+    if (offsets.size() >= 2) {
+        std::sort(offsets.begin(), offsets.end());
+        const microseconds middle = (offsets[(offsets.size() - 1) / 2] + offsets[offsets.size() / 2]) / 2;
+        is_off |= !agrees(middle);
     }
-    std::sort(offsets.begin(), offsets.end());
-    const microseconds middle = (offsets[(offsets.size() - 1) / 2] + offsets[offsets.size() / 2]) / 2;
-    set_condition(Condition::ClockOff, std::chrono::abs(middle) > kClockOffMax);
+    set_condition(Condition::ClockOff, is_off);
 }
 
 void Node::Inside::hear(const Heard& event) {

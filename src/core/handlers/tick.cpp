@@ -22,7 +22,32 @@ void Node::Inside::set_condition(Condition condition, bool holds) {
     effects.emplace_back(Publish{ConditionChanged{condition, holds}});
 }
 
+void Node::Inside::set_clock(Time time) {
+    constexpr milliseconds kNoticed{1'000};
+    const bool stepped_back = time + kNoticed < now;
+    now = time;
+    if (!stepped_back) return;
+    // What was to be done at a time that is now far ahead is done by the clock as it is. What was signed stands in
+    // `own`, so nothing is signed twice.
+    next_status = now;
+    if (next_flush) next_flush = now;
+    voted_until = std::min(voted_until, consensus::epoch_of(now, parameters().epoch));
+    seal_not_before = std::min(seal_not_before, now);
+    started = std::min(started, now);
+    if (pending_since) pending_since = now;
+    for (auto& [id, peer] : peers) {
+        peer.asked_blocks.reset();
+        peer.asked_votes.reset();
+        peer.clock_heard = {};
+    }
+    for (auto& [id, one] : awaited) {
+        one.told = std::min(one.told, now);
+        one.lost_since.reset();
+    }
+}
+
 void Node::Inside::tick() {
+    if (now > settled->header.time + config.clock_leap_max) check_clock();
     take_future();
     if (now >= next_status) {
         send_statuses();
