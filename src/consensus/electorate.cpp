@@ -32,10 +32,11 @@ std::vector<MemberKey> keys_of_nodes(const std::vector<std::string>& nodes, cons
 
 std::size_t count_common(std::span<const MemberKey> left, std::span<const MemberKey> right) {
     std::size_t common = 0;
+    const MemberLess less;
     for (auto l = left.begin(), r = right.begin(); l != left.end() && r != right.end();) {
-        if (*l < *r) {
+        if (less(*l, *r)) {
             ++l;
-        } else if (*r < *l) {
+        } else if (less(*r, *l)) {
             ++r;
         } else {
             ++common, ++l, ++r;
@@ -75,7 +76,8 @@ Electorate Electorate::of(const state::StateView& view, const ledger::Parameters
 }
 
 bool Electorate::is_voter(const MemberKey& key) const {
-    return std::binary_search(voters.begin(), voters.end(), key) || std::binary_search(next.begin(), next.end(), key);
+    return std::binary_search(voters.begin(), voters.end(), key, MemberLess{}) ||
+           std::binary_search(next.begin(), next.end(), key, MemberLess{});
 }
 
 bool Electorate::has_quorum(std::span<const MemberKey> keys, ledger::Trust trust) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstring>
 #include <optional>
 
 #include "base/codec.h"
@@ -15,6 +16,24 @@ namespace rhizome::consensus {
 
 using ledger::BlockHash;
 using ledger::MemberKey;
+
+/// The first eight bytes of a key, as a number that is ordered as they are. Who wanted two members that share it would
+/// have to make as many keys as for breaking the curve's half.
+inline std::uint64_t short_key(const MemberKey& key) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, key.data(), sizeof word);
+    return __builtin_bswap64(word);
+}
+
+/// Keys in the order of their bytes. With hundreds of members they are compared more often than anything else, and
+/// nearly all differ in their first eight bytes, which takes no call.
+struct MemberLess {
+    bool operator()(const MemberKey& left, const MemberKey& right) const {
+        const std::uint64_t ours = short_key(left);
+        const std::uint64_t theirs = short_key(right);
+        return ours != theirs ? ours < theirs : left < right;
+    }
+};
 
 /// Time cut into pieces of `Parameters::epoch`, counted from 1970: epoch k ends where k + 1 begins.
 using Epoch = Count<struct EpochTag>;

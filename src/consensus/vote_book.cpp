@@ -9,7 +9,7 @@ namespace rhizome::consensus {
 namespace {
 
 void insert_sorted(std::vector<MemberKey>& keys, const MemberKey& key) {
-    const auto at = std::lower_bound(keys.begin(), keys.end(), key);
+    const auto at = std::lower_bound(keys.begin(), keys.end(), key, MemberLess{});
     if (at == keys.end() || *at != key) keys.insert(at, key);
 }
 
@@ -19,6 +19,25 @@ bool reaches_next(const Ballot& ballot) {
 
 }  // namespace
 
+const Vote* VoteBook::Line::find(std::uint64_t short_voter) const {
+    const auto at = std::lower_bound(index.begin(), index.end(), std::pair{short_voter, std::uint32_t{0}});
+    return at == index.end() || at->first != short_voter ? nullptr : &votes[at->second];
+}
+
+const Vote* VoteBook::Line::find(const MemberKey& voter) const {
+    const std::uint64_t name = short_key(voter);
+    for (auto at = std::lower_bound(index.begin(), index.end(), std::pair{name, std::uint32_t{0}});
+         at != index.end() && at->first == name; ++at)
+        if (votes[at->second].voter == voter) return &votes[at->second];
+    return nullptr;
+}
+
+void VoteBook::Line::add(const Vote& vote) {
+    const std::pair entry{short_key(vote.voter), static_cast<std::uint32_t>(votes.size())};
+    votes.push_back(vote);
+    index.insert(std::lower_bound(index.begin(), index.end(), entry), entry);
+}
+
 VoteBook::VoteBook(std::uint64_t generation, const Checkpoint& root) : generation_(generation), final_(root) {
     justified_.insert(root);
 }
@@ -27,8 +46,8 @@ const Vote* VoteBook::contradicted(const Vote& vote) const {
     const Ballot& ballot = vote.ballot;
     // Same epoch, or enclosed by this vote: targets in (source, target].
     for (auto at = votes_.upper_bound(ballot.source.epoch); at != votes_.end(); ++at) {
-        const auto other = at->second.find(vote.voter);
-        if (other != at->second.end() && contradiction(vote, other->second)) return &other->second;
+        const Vote* other = at->second.find(vote.voter);
+        if (other != nullptr && contradiction(vote, *other)) return other;
     }
     return nullptr;
 }
@@ -42,7 +61,7 @@ VoteBook::Outcome VoteBook::add(const Vote& vote, const BlockLore& lore) {
     if (epoch < final_.epoch) return {.taken = Taken::TooOld};
     if (votes_.size() >= kEpochsKept && epoch < votes_.begin()->first) return {.taken = Taken::TooOld};
 
-    votes_[epoch].emplace(vote.voter, vote);
+    votes_[epoch].add(vote);
     ++size_;
     insert_sorted(for_[vote.ballot.target], vote.voter);
     if (reaches_next(vote.ballot)) insert_sorted(from_[vote.ballot.source], vote.voter);
@@ -113,31 +132,41 @@ bool VoteBook::try_finalise(const Checkpoint& checkpoint, const BlockLore& lore)
 std::vector<Vote> VoteBook::votes_for(const Checkpoint& checkpoint) const {
     std::vector<Vote> votes;
     if (const auto line = votes_.find(checkpoint.epoch); line != votes_.end())
-        for (const auto& [voter, vote] : line->second)
-            if (vote.ballot.target == checkpoint) votes.push_back(vote);
+        for (const auto& [name, place] : line->second.index)
+            if (const Vote& vote = line->second.votes[place]; vote.ballot.target == checkpoint) votes.push_back(vote);
     return votes;
 }
 
 std::vector<Vote> VoteBook::votes_final(const Checkpoint& checkpoint) const {
     std::vector<Vote> votes = votes_for(checkpoint);
     if (const auto line = votes_.find(checkpoint.epoch + 1); line != votes_.end())
-        for (const auto& [voter, vote] : line->second)
-            if (vote.ballot.source == checkpoint) votes.push_back(vote);
+        for (const auto& [name, place] : line->second.index)
+            if (const Vote& vote = line->second.votes[place]; vote.ballot.source == checkpoint) votes.push_back(vote);
     return votes;
 }
 
 std::vector<Vote> VoteBook::votes_since(Epoch first) const {
     std::vector<Vote> votes;
     for (auto line = votes_.lower_bound(first); line != votes_.end(); ++line)
-        for (const auto& [voter, vote] : line->second) votes.push_back(vote);
+        for (const auto& [name, place] : line->second.index) votes.push_back(line->second.votes[place]);
     return votes;
 }
 
 const Vote* VoteBook::vote_of(const MemberKey& voter, Epoch epoch) const {
     const auto line = votes_.find(epoch);
     if (line == votes_.end()) return nullptr;
-    const auto vote = line->second.find(voter);
-    return vote == line->second.end() ? nullptr : &vote->second;
+    return line->second.find(voter);
+}
+
+const Vote* VoteBook::vote_of(std::uint64_t short_voter, Epoch epoch) const {
+    const auto line = votes_.find(epoch);
+    if (line == votes_.end()) return nullptr;
+    return line->second.find(short_voter);
+}
+
+std::size_t VoteBook::votes_in(Epoch epoch) const {
+    const auto line = votes_.find(epoch);
+    return line == votes_.end() ? 0 : line->second.votes.size();
 }
 
 void VoteBook::begin_generation(std::uint64_t generation, const Checkpoint& root) {
@@ -151,7 +180,7 @@ void VoteBook::trust_final(const Checkpoint& checkpoint) {
 
 void VoteBook::tidy() {
     const auto drop_line = [&](std::map<Epoch, Line>::iterator line) {
-        size_ -= line->second.size();
+        size_ -= line->second.votes.size();
         return votes_.erase(line);
     };
     // Those that show the newest final and the highest justified checkpoint stay: peers that connect ask for them.

@@ -85,6 +85,10 @@ public:
     [[nodiscard]] bool looks_justified(const Checkpoint& checkpoint, const Electorate& electorate,
                                        ledger::Trust trust) const;
     [[nodiscard]] const Vote* vote_of(const MemberKey& voter, Epoch epoch) const;
+    /// The vote of whoever's key begins so.
+    [[nodiscard]] const Vote* vote_of(std::uint64_t short_voter, Epoch epoch) const;
+    /// How many members voted in an epoch, as far as is known.
+    [[nodiscard]] std::size_t votes_in(Epoch epoch) const;
 
     /// A recovery began a new generation from `root`: older votes mean nothing any more.
     void begin_generation(std::uint64_t generation, const Checkpoint& root);
@@ -99,7 +103,15 @@ public:
     static constexpr std::size_t kEpochsKept = 512;
 
 private:
-    using Line = std::map<MemberKey, Vote>;
+    /// The votes of one epoch. Looked into for every vote that arrives, and most arrive several times: the index is one
+    /// piece of memory that says whether a vote is there.
+    struct Line {
+        std::vector<Vote> votes{};                                     ///< as they came
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> index{};  ///< short key, place; in the order of the keys
+        [[nodiscard]] const Vote* find(const MemberKey& voter) const;
+        [[nodiscard]] const Vote* find(std::uint64_t short_voter) const;
+        void add(const Vote& vote);
+    };
 
     Outcome settle(const Checkpoint& target, const BlockLore& lore);
     bool try_justify(const Checkpoint& checkpoint, const BlockLore& lore);

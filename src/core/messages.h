@@ -49,12 +49,27 @@ struct Blocks {
 struct Votes {
     std::vector<consensus::Vote> votes{};
 };
+/// A vote by its epoch and the first bytes of its voter's key (`consensus::short_key`): enough to tell whether one has it.
+struct VoteName {
+    consensus::Epoch epoch{};
+    std::uint64_t voter = 0;
+    friend auto operator<=>(const VoteName&, const VoteName&) = default;
+};
+/// "I have these": said instead of passing them on where there are so many members that most neighbours have most of
+/// their votes already.
+struct HaveVotes {
+    std::vector<VoteName> names{};
+};
+/// "Then send me these."
+struct AskVotes {
+    std::vector<VoteName> names{};
+};
 /// "I lack what shows this": asked when a status names a checkpoint that is not justified here.
 struct WantVotes {
     consensus::Epoch since{};
 };
 
-using Message = std::variant<Status, Transactions, NewBlock, WantBlocks, Blocks, Votes, WantVotes>;
+using Message = std::variant<Status, Transactions, NewBlock, WantBlocks, Blocks, Votes, HaveVotes, AskVotes, WantVotes>;
 using SharedMessage = std::shared_ptr<const Message>;
 
 }  // namespace rhizome::core

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/flat_map.h"
 #include "base/random.h"
 #include "consensus/evidence.h"
 #include "consensus/fork_choice.h"
@@ -42,8 +43,7 @@ struct PeerState {
     std::optional<Time> asked_votes{};
     LruCache<ledger::WireId, char> known_txs;
     LruCache<ledger::BlockHash, char> known_blocks;
-    LruCache<std::pair<consensus::Epoch, consensus::MemberKey>, char> known_votes;
-    explicit PeerState(std::size_t known_max) : known_txs(known_max), known_blocks(known_max), known_votes(known_max) {}
+    explicit PeerState(std::size_t known_max) : known_txs(known_max), known_blocks(known_max) {}
 };
 
 /// A transaction that somebody waits for.
@@ -98,8 +98,11 @@ struct Node::Inside final : consensus::BlockLore {
         BatchId batch{};
         Heard heard{};
         bool ready = false;
+        std::vector<bool> good{};  ///< of votes, by their place in the message, when the host has checked them
     };
     std::deque<Parked> parked;
+    /// Votes that were asked for by name, and when.
+    FlatMap<VoteName, Time> promised;
     /// Transactions that came while the state is on its way from branch to branch.
     std::deque<EventKind> deferred;
     std::map<ledger::TxId, Awaited> awaited;
@@ -116,7 +119,15 @@ struct Node::Inside final : consensus::BlockLore {
     milliseconds settle_time = consensus::kSettleMin;
     Time next_status{};
     std::optional<Time> next_flush{};
-    std::vector<consensus::Vote> votes_to_relay;
+    /// A vote that was not passed on yet, and who has it already: whoever sent it in the meantime. Once it went to all
+    /// others nothing need be remembered of it; what gets lost is asked for again.
+    struct Relay {
+        consensus::Vote vote{};
+        std::vector<PeerId> known_to{};
+        bool own = false;
+    };
+    std::vector<Relay> votes_to_relay;
+    FlatMap<VoteName, std::size_t> relay_places;
 
     // ---- towards the disk ------------------------------------------------------------------------------------------
     Ticket last_ticket{};
@@ -130,7 +141,8 @@ struct Node::Inside final : consensus::BlockLore {
     std::deque<Held> held;  ///< own votes and blocks that wait for the disk
     bool sync_wanted = false;
     BatchId last_batch{};
-    std::map<BatchId, std::vector<SignatureJob>> jobs_of;  ///< of parked messages
+    /// Of parked messages; and, of votes, which place in the message each job is about.
+    std::map<BatchId, std::pair<std::vector<SignatureJob>, std::vector<std::size_t>>> jobs_of;
     Time asked_wake{};
     /// How long after the tip this node may seal: asked once for each tip.
     mutable std::optional<milliseconds> turn_wait{};
@@ -178,7 +190,9 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/votes.cpp
     // ------------------------------------------------------------------------------------------
-    void heard(PeerId from, const Votes& message);
+    void heard(PeerId from, const Votes& message, const std::vector<bool>& good = {});
+    void heard(PeerId from, const HaveVotes& message);
+    void heard(PeerId from, const AskVotes& message);
     void heard(PeerId from, const WantVotes& message);
     /// Two votes that no honest member signs: whoever sees them may prove it to everybody.
     void note_contradiction(const consensus::Vote& one, const consensus::Vote& other);
@@ -189,7 +203,11 @@ struct Node::Inside final : consensus::BlockLore {
     std::optional<consensus::Ballot> ballot_for(consensus::Epoch epoch) const;
     [[nodiscard]] consensus::Checkpoint justified_on(const HeaderNode* node, consensus::Epoch before) const;
     [[nodiscard]] std::optional<Time> next_vote() const;
+    void relay(const consensus::Vote& vote, std::vector<PeerId> known_to);
+    void note_known_to(PeerId peer, const VoteName& name);
     void flush_votes();
+    /// Whether an epoch has so many votes that only their names go round.
+    [[nodiscard]] bool is_crowded(consensus::Epoch epoch) const;
 
     // ---- handlers/sealing.cpp
     // ----------------------------------------------------------------------------------------
@@ -223,7 +241,7 @@ struct Node::Inside final : consensus::BlockLore {
     void peer_up(PeerId peer);
     void peer_down(PeerId peer);
     void hear(const Heard& event);
-    void dispatch(const Heard& event);
+    void dispatch(const Heard& event, const std::vector<bool>& good = {});
     void verified(const Verified& event);
     void drain_parked();
     void heard(PeerId from, const Status& message);

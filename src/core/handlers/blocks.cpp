@@ -137,8 +137,8 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
         return;
     }
     if (tree.find(block->header.previous) == nullptr) {
-        if (!is_member(*proposer))
-            return blame(from, {.code = RejectCode::BadSeal, .why = "a block of unknown parent by no member"});
+        // It may be a member on a branch that is not known here: nobody is blamed, but a stranger's block is not kept.
+        if (!is_member(*proposer)) return want_blocks(from, hash);
         while (orphan_order.size() >= config.orphans_max) {
             orphans.erase(orphan_order.front());
             orphan_order.pop_front();

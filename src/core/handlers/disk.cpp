@@ -24,7 +24,7 @@ void Node::Inside::stored_up_to(Ticket ticket) {
             const auto outcome = book.add(vote, *this);
             all.justified_more |= outcome.justified_more;
             all.final_more |= outcome.final_more;
-            votes_to_relay.push_back(vote);
+            relay(vote, {});
             next_flush = now;  // nobody else has it yet
         }
         if (!ready.block) continue;

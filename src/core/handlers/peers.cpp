@@ -56,7 +56,7 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     peer.member = message.member;
     peer.is_member = is_member(message.member);
     peer.known_blocks.put(message.tip, 0);
-    check_clock();
+    if (peers.size() <= 2) check_clock();  // with more of them once a second will do
     if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) want_blocks(from, message.tip);
     if (!unreadable.empty()) want_unreadable(from);
     // It may have missed our tip, or the votes that show what we know.
@@ -107,11 +107,21 @@ void Node::Inside::hear(const Heard& event) {
                          const consensus::CompactSignature& signature) {
         if (!signatures.knows(key, digest, signature)) jobs.push_back({key, digest, signature});
     };
+    std::vector<std::size_t> places;  // in a message of votes, of each job
     const auto ask_votes = [&](std::span<const consensus::Vote> votes) {
-        for (const consensus::Vote& vote : votes) {
+        const consensus::Ballot* ballot = nullptr;
+        crypto::Digest digest{};
+        for (std::size_t i = 0; i < votes.size(); ++i) {
+            const consensus::Vote& vote = votes[i];
             const auto* known = book.vote_of(vote.voter, vote.ballot.target.epoch);
             if (known != nullptr && known->signature == vote.signature) continue;
-            ask(vote.voter, digest_of(vote.ballot, chain), vote.signature);
+            if (ballot == nullptr || *ballot != vote.ballot) {
+                ballot = &vote.ballot;
+                digest = digest_of(vote.ballot, chain);
+            }
+            // One that is in no book was hardly checked before.
+            jobs.push_back({vote.voter, digest, vote.signature});
+            places.push_back(i);
         }
     };
     const auto ask_block = [&](const SharedBlock& block) {
@@ -137,7 +147,8 @@ void Node::Inside::hear(const Heard& event) {
     parked.push_back({.batch = last_batch, .heard = event, .ready = alone});
     if (alone) return;
     effects.emplace_back(Verify{last_batch, jobs});
-    jobs_of.emplace(last_batch, std::move(jobs));
+    if (!std::holds_alternative<Votes>(*event.message)) places.clear();
+    jobs_of.emplace(last_batch, std::pair{std::move(jobs), std::move(places)});
 }
 
 void Node::Inside::verified(const Verified& event) {
@@ -149,21 +160,28 @@ void Node::Inside::verified(const Verified& event) {
     // by name.
     const auto jobs = jobs_of.extract(event.batch);
     if (!jobs.empty())
-        for (std::size_t i = 0; i < jobs.mapped().size() && i < event.good.size(); ++i)
-            if (const SignatureJob& job = jobs.mapped()[i]; event.good[i])
-                signatures.remember(job.key, job.digest, job.signature);
+        for (std::size_t i = 0; i < jobs.mapped().first.size() && i < event.good.size(); ++i) {
+            if (!event.good[i]) continue;
+            const SignatureJob& job = jobs.mapped().first[i];
+            signatures.remember(job.key, job.digest, job.signature);
+            if (jobs.mapped().second.empty()) continue;
+            const std::size_t place = jobs.mapped().second[i];
+            if (found->good.size() <= place) found->good.resize(place + 1);
+            found->good[place] = true;
+        }
     drain_parked();
 }
 
 void Node::Inside::drain_parked() {
     while (!parked.empty() && parked.front().ready) {
-        const Heard event = std::move(parked.front().heard);
+        const Parked first = std::move(parked.front());
         parked.pop_front();
-        dispatch(event);
+        dispatch(first.heard, first.good);
     }
 }
 
-void Node::Inside::dispatch(const Heard& event) {
+void Node::Inside::dispatch(const Heard& event, const std::vector<bool>& good) {
+    if (const auto* votes = std::get_if<Votes>(event.message.get())) return heard(event.from, *votes, good);
     std::visit([&](const auto& message) { heard(event.from, message); }, *event.message);
 }
 

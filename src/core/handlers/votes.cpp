@@ -18,21 +18,32 @@ using ledger::RejectCode;
 /// most.
 constexpr milliseconds kAheadMax{2'000};
 
+VoteName name_of(const Vote& vote) { return {vote.ballot.target.epoch, consensus::short_key(vote.voter)}; }
+
 }  // namespace
 
-void Node::Inside::heard(PeerId from, const Votes& message) {
+void Node::Inside::heard(PeerId from, const Votes& message, const std::vector<bool>& good) {
     if (message.votes.size() > config.message_votes_max)
         return blame(from, {.code = RejectCode::TooLarge, .why = "more votes than a message may have"});
-    const auto peer = peers.find(from);
     const Epoch last = consensus::epoch_of(now + kAheadMax, parameters().epoch);
     VoteBook::Outcome all;
-    for (const Vote& vote : message.votes) {
-        if (peer != peers.end()) peer->second.known_votes.put({vote.ballot.target.epoch, vote.voter}, 0);
+    // Most votes of a message say the same.
+    const Ballot* ballot = nullptr;
+    crypto::Digest digest{};
+    for (std::size_t i = 0; i < message.votes.size(); ++i) {
+        const Vote& vote = message.votes[i];
         const Vote* known = book.vote_of(vote.voter, vote.ballot.target.epoch);
-        if (known != nullptr && known->ballot == vote.ballot) continue;
+        if (known != nullptr && known->ballot == vote.ballot) {
+            note_known_to(from, name_of(vote));
+            continue;
+        }
         if (vote.ballot.target.epoch > last) continue;  // its clock or ours: nobody is blamed
         if (!is_member(vote.voter)) continue;           // it may be one on a branch that is not known here
-        if (!signatures.is_good(vote.voter, digest_of(vote.ballot, chain), vote.signature)) {
+        if (ballot == nullptr || *ballot != vote.ballot) {
+            ballot = &vote.ballot;
+            digest = digest_of(vote.ballot, chain);
+        }
+        if (!(i < good.size() && good[i]) && !signatures.is_good(vote.voter, digest, vote.signature)) {
             blame(from, {.code = RejectCode::BadVote, .why = "the voter did not sign the vote"});
             continue;
         }
@@ -40,13 +51,64 @@ void Node::Inside::heard(PeerId from, const Votes& message) {
         all.justified_more |= outcome.justified_more;
         all.final_more |= outcome.final_more;
         if (outcome.taken == VoteBook::Taken::New) {
-            votes_to_relay.push_back(vote);
+            if (!promised.empty()) promised.erase(name_of(vote));
+            relay(vote, {from});
         } else if (outcome.taken == VoteBook::Taken::Contradicts) {
             note_contradiction(vote, *outcome.other);
         }
     }
-    if (!votes_to_relay.empty() && !next_flush) next_flush = now + config.relay_delay;
+    if (!votes_to_relay.empty() && !next_flush)
+        next_flush = now + config.relay_delay * (is_crowded(votes_to_relay.back().vote.ballot.target.epoch) ? 4 : 1);
     after_votes(all);
+}
+
+void Node::Inside::heard(PeerId from, const HaveVotes& message) {
+    if (message.names.size() > config.message_votes_max)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "more names of votes than a message may have"});
+    const Epoch last = consensus::epoch_of(now + kAheadMax, parameters().epoch);
+    AskVotes ask;
+    for (const VoteName& name : message.names) {
+        if (book.vote_of(name.voter, name.epoch) != nullptr) {
+            note_known_to(from, name);
+            continue;
+        }
+        if (name.epoch > last || name.epoch < book.final_checkpoint().epoch) continue;
+        const auto [asked, first] = promised.try_emplace(name, now);
+        if (!first && now < *asked + config.vote_timeout) continue;
+        *asked = now;
+        ask.names.push_back(name);
+    }
+    if (!ask.names.empty()) send(from, std::move(ask));
+    // What nobody sent is no longer waited for. A liar's names go first: they are of no epoch that gets votes.
+    if (promised.size() > config.message_votes_max)
+        promised.erase_if([&](const auto& one) { return now >= one.second + config.vote_timeout; });
+    if (promised.size() > 4 * config.message_votes_max) promised.clear();
+}
+
+void Node::Inside::heard(PeerId from, const AskVotes& message) {
+    if (message.names.size() > config.message_votes_max)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "more names of votes than a message may have"});
+    Votes answer;
+    for (const VoteName& name : message.names)
+        if (const Vote* vote = book.vote_of(name.voter, name.epoch)) answer.votes.push_back(*vote);
+    if (!answer.votes.empty()) send(from, std::move(answer));
+}
+
+bool Node::Inside::is_crowded(Epoch epoch) const {
+    return std::max(facts.at(settled->hash).electorate->voters.size(), book.votes_in(epoch)) > config.push_votes_max;
+}
+
+void Node::Inside::relay(const Vote& vote, std::vector<PeerId> known_to) {
+    const bool own_vote = known_to.empty();
+    (void)relay_places.try_emplace(name_of(vote), votes_to_relay.size());
+    votes_to_relay.push_back({vote, std::move(known_to), own_vote});
+}
+
+void Node::Inside::note_known_to(PeerId peer, const VoteName& name) {
+    const std::size_t* place = relay_places.find(name);
+    if (place == nullptr) return;
+    auto& known_to = votes_to_relay[*place].known_to;
+    if (std::find(known_to.begin(), known_to.end(), peer) == known_to.end()) known_to.push_back(peer);
 }
 
 void Node::Inside::heard(PeerId from, const WantVotes& message) {
@@ -116,6 +178,11 @@ void Node::Inside::vote_if_due() {
                                        .tip_is_final = settled == final_node,
                                        .last_justified = book.justified().rbegin()->epoch};
     if (!consensus::votes_in(epoch, times, parameters())) return;
+    // Where votes show that all is final another one only renews the lease and gives weight: one in each heartbeat does
+    // that. (A single voter's seal is final without votes, but only they show it to others.)
+    const bool is_shown = book.final_checkpoint().block == settled->hash;
+    const auto slot = [&](Epoch of) { return consensus::slot_of(of, parameters().epoch, parameters().heartbeat); };
+    if (is_shown && own.last_target() != Epoch{} && slot(epoch) == slot(own.last_target())) return;
     if (epoch.number() > times.last_justified.number() + 2)
         settle_time = std::min(settle_time * 2, consensus::kSettleMax);  // votes split, or links are slow
     const auto ballot = ballot_for(epoch);
@@ -145,17 +212,35 @@ void Node::Inside::bring_evidence(const consensus::Evidence& evidence) {
 
 void Node::Inside::flush_votes() {
     next_flush.reset();
-    for (auto& [id, peer] : peers) {
-        Votes message;
-        for (const Vote& vote : votes_to_relay) {
-            const std::pair key{vote.ballot.target.epoch, vote.voter};
-            if (peer.known_votes.get(key) != nullptr) continue;
-            peer.known_votes.put(key, 0);
-            message.votes.push_back(vote);
+    // Most peers lack the same ones: they get the same message.
+    std::map<std::vector<bool>, std::pair<SharedMessage, SharedMessage>> made;
+    for (const auto& [id, peer] : peers) {
+        std::vector<bool> lacks(votes_to_relay.size());
+        for (std::size_t i = 0; i < votes_to_relay.size(); ++i) {
+            const auto& known_to = votes_to_relay[i].known_to;
+            lacks[i] = std::find(known_to.begin(), known_to.end(), id) == known_to.end();
         }
-        if (!message.votes.empty()) send(id, std::move(message));
+        auto& [votes, names] = made[lacks];
+        if (!votes && !names) {
+            Votes whole;
+            HaveVotes named;
+            for (std::size_t i = 0; i < votes_to_relay.size(); ++i) {
+                const auto& [vote, known_to, is_own] = votes_to_relay[i];
+                if (!lacks[i]) continue;
+                if (is_own || !is_crowded(vote.ballot.target.epoch)) {
+                    whole.votes.push_back(vote);
+                } else if (named.names.size() < config.message_votes_max) {
+                    named.names.push_back(name_of(vote));
+                }
+            }
+            if (!whole.votes.empty()) votes = std::make_shared<const Message>(std::move(whole));
+            if (!named.names.empty()) names = std::make_shared<const Message>(std::move(named));
+        }
+        if (votes) effects.emplace_back(Send{id, votes});
+        if (names) effects.emplace_back(Send{id, names});
     }
     votes_to_relay.clear();
+    relay_places.clear();
 }
 
 }  // namespace rhizome::core
