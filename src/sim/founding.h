@@ -30,7 +30,8 @@ struct Founding {
     ledger::Applied applied{};
     ledger::ChainId chain{};
 };
-/// `spec` is the Cluster's. Keys' proofs of possession are dear, so foundings are remembered in the process.
+/// `spec` is the Cluster's. Keys' proofs of possession are dear, so foundings are remembered for as long as the process
+/// lives. May be called from any thread, as all functions here.
 const Founding& found(std::size_t machines, const std::string& spec, Time time);
 
 // ---- what people write, on top of a state they see
