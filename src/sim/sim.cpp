@@ -15,6 +15,8 @@ namespace {
 constexpr milliseconds kLinkDownMax{8'000};
 constexpr milliseconds kLinkUpMax{400};
 constexpr milliseconds kAskAgain{1'000};
+/// Disks that take longer are called slow by those who watch.
+constexpr milliseconds kQuickSyncMax{1};
 
 }  // namespace
 
@@ -180,8 +182,9 @@ void Sim::set_disk_low(std::size_t index, bool low) {
 }
 
 void Sim::clog(std::size_t index, microseconds sync_min, microseconds sync_max) {
-    if (watch && machines_[index].sync_max != sync_max)
-        see(index, DiskChanged{sync_max > setup_.sync_max ? DiskState::Slow : DiskState::Quick});
+    const bool slow = sync_max > kQuickSyncMax;
+    if (watch && slow != (machines_[index].sync_max > kQuickSyncMax))
+        see(index, DiskChanged{slow ? DiskState::Slow : DiskState::Quick});
     machines_[index].sync_min = sync_min;
     machines_[index].sync_max = sync_max;
 }
@@ -305,7 +308,7 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         if (who != machine.peers.end() && !machine.liar && !machines_[who->second].liar)
             checks_.fault(
                 fmt::format("machine {} blames honest machine {}: {}", index, who->second, to_text(blame->why)));
-        if (watch && who != machine.peers.end()) see(index, Blamed{who->second, to_text(blame->why)});
+        if (watch && who != machine.peers.end()) see(index, Blamed{who->second, std::string{name(blame->why.code)}});
     }
 }
 
@@ -398,8 +401,8 @@ Sim& Sim::split(const std::vector<std::vector<std::size_t>>& groups) {
 }
 
 Sim& Sim::heal() {
+    if (watch && !blocked_.empty()) see(kNobody, NetworkHealed{});
     blocked_.clear();
-    if (watch) see(kNobody, NetworkHealed{});
     update_links();
     return *this;
 }
@@ -454,7 +457,8 @@ void Sim::answer(std::size_t machine, const core::Answer& said) {
     Order& order = orders_[index];
     if (!order.open || order.machine != machine) return;
     order.stage = said.stage;
-    if (watch) see(machine, OrderAnswered{index, said.stage, said.refused ? to_text(*said.refused) : ""});
+    if (watch)
+        see(machine, OrderAnswered{index, said.stage, order.was_accepted, said.refused ? to_text(*said.refused) : ""});
     switch (said.stage) {
         case core::Stage::Accepted:
             order.was_accepted = true;

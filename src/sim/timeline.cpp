@@ -17,11 +17,11 @@ struct KindText {
     std::string_view about;
 };
 constexpr std::array<KindText, kKinds> kKindTexts{{
-    {"network", "cuts, heals and links that carry one way only"},
+    {"network", "cuts, heals, links that go one way only"},
     {"power", "machines that start or lose power"},
     {"pauses", "machines that stand still for a while"},
-    {"clocks", "clocks that are set wrong, or right again"},
-    {"disks", "disks that are full, slow, new or restored"},
+    {"clocks", "clocks set wrong, or right again"},
+    {"disks", "disks full, slow, new or restored"},
     {"liars", "members that begin to lie"},
     {"blocks", "blocks sealed"},
     {"tips", "every machine's next tip"},
@@ -40,21 +40,6 @@ struct Overloaded : Cases... {
 };
 template <class... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;
-
-std::string group_text(const std::vector<std::size_t>& group) {
-    // 0-4,7 instead of 0,1,2,3,4,7.
-    std::vector<std::size_t> sorted = group;
-    std::sort(sorted.begin(), sorted.end());
-    std::string text;
-    for (std::size_t i = 0; i < sorted.size();) {
-        std::size_t last = i;
-        while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-        if (!text.empty()) text += ',';
-        text += last == i ? fmt::format("{}", sorted[i]) : fmt::format("{}-{}", sorted[i], sorted[last]);
-        i = last + 1;
-    }
-    return text;
-}
 
 std::string_view disk_text(DiskState state) {
     switch (state) {
@@ -77,6 +62,18 @@ std::string plural(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+/// Adds a line, or the machine to a line that says the same of others a moment before.
+void add_shared(std::vector<TimelineLine>& lines, TimelineLine line) {
+    constexpr std::size_t kLookBack = 32;
+    for (std::size_t i = lines.size(); i-- > 0 && lines.size() - i <= kLookBack && line.at - lines[i].at <= seconds{1};)
+        if (lines[i].kind == line.kind && lines[i].text == line.text && !lines[i].machines.empty() &&
+            !line.machines.empty()) {
+            lines[i].machines.push_back(line.machines.front());
+            return;
+        }
+    lines.push_back(std::move(line));
+}
+
 /// Gathers the ordinary life of a cluster until something happens that deserves a line of its own.
 class Quiet {
 public:
@@ -95,6 +92,11 @@ public:
         final_moved_ = true;
     }
 
+    void refused(Time at) {
+        begin(at);
+        ++refused_;
+    }
+
     void put(std::vector<TimelineLine>& lines) {
         if (!begun_) return;
         std::string text;
@@ -104,10 +106,13 @@ public:
                 proposers_.size() == 1 ? name_of(*proposers_.begin()) : fmt::format("{} machines", proposers_.size());
             text += lowest_ == highest_ ? fmt::format(" at height {}", lowest_)
                                         : fmt::format(" at heights {} to {}", lowest_, highest_);
-            text += ", " + plural(transactions_, "order");
+            if (transactions_ > 0) text += ", " + plural(transactions_, "order");
         }
-        if (final_moved_) text += fmt::format("{}final up to height {}", text.empty() ? "" : "; ", final_height_);
-        lines.push_back({from_, kNobody, blocks_ > 0 ? Kind::Blocks : Kind::Finality, std::move(text)});
+        const auto more = [&](std::string part) { text += (text.empty() ? "" : "; ") + std::move(part); };
+        if (final_moved_) more(fmt::format("final up to height {}", final_height_));
+        if (refused_ > 0) more(plural(refused_, "order") + " refused at once");
+        const Kind kind = blocks_ > 0 ? Kind::Blocks : final_moved_ ? Kind::Finality : Kind::Refusals;
+        lines.push_back({from_, {}, kind, std::move(text)});
         const std::uint64_t kept = final_height_;
         *this = {};
         final_height_ = kept;
@@ -122,6 +127,7 @@ private:
     Time from_{};
     std::uint64_t blocks_ = 0;
     std::uint64_t transactions_ = 0;
+    std::uint64_t refused_ = 0;
     std::set<std::size_t> proposers_;
     std::uint64_t lowest_ = UINT64_MAX;
     std::uint64_t highest_ = 0;
@@ -181,7 +187,7 @@ std::string to_text(const Happening& what) {
         Overloaded{
             [](const NetworkSplit& split) {
                 std::string groups;
-                for (const auto& group : split.groups) groups += (groups.empty() ? "" : " | ") + group_text(group);
+                for (const auto& group : split.groups) groups += (groups.empty() ? "" : " | ") + names_of(group);
                 return fmt::format("the network splits: {}", groups);
             },
             [](const NetworkHealed&) { return std::string{"the network is whole again"}; },
@@ -226,7 +232,8 @@ std::string to_text(const Happening& what) {
                     case core::Stage::Final: return fmt::format("order {} is final", order.order);
                     case core::Stage::Refused: break;
                 }
-                return fmt::format("refuses order {}: {}", order.order, order.why);
+                return fmt::format("{} order {}: {}", order.was_accepted ? "takes back" : "refuses", order.order,
+                                   order.why);
             },
         },
         what);
@@ -339,6 +346,22 @@ std::vector<Stretch> Timeline::pauses(std::size_t machine) const {
     return stretches;
 }
 
+std::string names_of(std::vector<std::size_t> machines) {
+    if (machines.empty()) return "-";
+    std::sort(machines.begin(), machines.end());
+    machines.erase(std::unique(machines.begin(), machines.end()), machines.end());
+    std::string text;
+    for (std::size_t i = 0; i < machines.size();) {
+        std::size_t last = i;
+        while (last + 1 < machines.size() && machines[last + 1] == machines[last] + 1) ++last;
+        if (last == i + 1) last = i;  // two are as short one by one
+        text += (text.empty() ? "" : ",") + name_of(machines[i]);
+        if (last > i) text += fmt::format("-{}", machines[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
 std::vector<TimelineLine> lines_of(const Timeline& timeline, const TimelineFilter& filter) {
     const auto is_wanted = [&](const Seen& one) {
         return filter.machines.empty() || one.machine == kNobody ||
@@ -346,21 +369,29 @@ std::vector<TimelineLine> lines_of(const Timeline& timeline, const TimelineFilte
     };
     std::vector<TimelineLine> lines;
     Quiet quiet;
+    const auto line_of = [](const Seen& one, Kind kind) {
+        TimelineLine line{one.at, {}, kind, to_text(one.what)};
+        if (one.machine != kNobody) line.machines.push_back(one.machine);
+        return line;
+    };
     for (const Seen& one : timeline.seen()) {
         if (!is_wanted(one)) continue;
         const Kind kind = kind_of(one.what);
         if (!filter.kinds.empty()) {
             if (std::find(filter.kinds.begin(), filter.kinds.end(), kind) != filter.kinds.end())
-                lines.push_back({one.at, one.machine, kind, to_text(one.what)});
+                lines.push_back(line_of(one, kind));
             continue;
         }
         if (const auto* block = std::get_if<BlockKept>(&one.what)) {
             quiet.sealed(one.at, *block);
         } else if (const auto* moved = std::get_if<FinalAdvanced>(&one.what)) {
             quiet.made_final(one.at, moved->height);
+        } else if (const auto* order = std::get_if<OrderAnswered>(&one.what);
+                   order != nullptr && order->stage == core::Stage::Refused && !order->was_accepted) {
+            quiet.refused(one.at);
         } else if (kind != Kind::Tips && kind != Kind::Orders) {
             quiet.put(lines);
-            lines.push_back({one.at, one.machine, kind, to_text(one.what)});
+            add_shared(lines, line_of(one, kind));
         }
     }
     quiet.put(lines);

@@ -72,12 +72,13 @@ struct ConditionSeen {
 };
 struct Blamed {
     std::size_t whom = 0;
-    std::string why{};
+    std::string why{};  ///< the name of the reason
 };
 struct OrderAnswered {
     std::size_t order = 0;
     core::Stage stage{};
-    std::string why{};  ///< of a refusal
+    bool was_accepted = false;  ///< before: a refusal then takes back what somebody was told
+    std::string why{};          ///< of a refusal
 };
 
 using Happening = std::variant<NetworkSplit, NetworkHealed, OneWay, Started, PowerLost, Paused, ClockSet, DiskChanged,
@@ -189,14 +190,17 @@ struct TimelineFilter {
 
 struct TimelineLine {
     Time at{};
-    std::size_t machine = kNobody;
+    std::vector<std::size_t> machines{};  ///< none: the world
     Kind kind{};
     std::string text{};
 };
 
 /// The lines to show. Without kinds, a digest: everything rare (cuts, crashes, pauses, clocks, lies, reorganisations,
-/// refusals) has a line of its own, and the ordinary life between two of them, blocks sealed and made final, one
-/// together.
+/// orders refused after they were accepted) has a line of its own, which machines share when the same happens to them
+/// within a second; the ordinary life in between (blocks sealed and made final, orders refused at once) is gathered.
 std::vector<TimelineLine> lines_of(const Timeline& timeline, const TimelineFilter& filter);
+
+/// `n0-4,n7`: machines in a few letters; `-` for none.
+std::string names_of(std::vector<std::size_t> machines);
 
 }  // namespace rhizome::sim

@@ -137,13 +137,32 @@ TEST(Timeline, TheDigestGathersOrdinaryLife) {
     EXPECT_EQ(written.texts({.machines = {2}}), (std::vector<std::string>{"loses power"}));
 }
 
+TEST(Timeline, MachinesShareALineWhenTheSameHappensToThem) {
+    Written written;
+    written.note(0, Blamed{2, "BadSeal"});
+    written.note(1, Blamed{2, "BadSeal"}, 10ms);
+    written.note(1, Started{}, 10ms);
+    written.note(3, Blamed{2, "BadSeal"}, 10ms);
+    written.note(4, Blamed{2, "BadSeal"}, 2s);
+    written.note(4, OrderAnswered{1, core::Stage::Refused, false, "Expired: x"});
+    written.note(4, OrderAnswered{2, core::Stage::Refused, true, "Expired: x"});
+    const auto lines = lines_of(written.timeline, {});
+    ASSERT_EQ(lines.size(), 5u);
+    EXPECT_EQ(lines[0].machines, (std::vector<std::size_t>{0, 1, 3}));
+    EXPECT_EQ(lines[2].machines, (std::vector<std::size_t>{4})) << "much later";
+    EXPECT_EQ(lines[3].text, "1 order refused at once");
+    EXPECT_EQ(lines[4].text, "takes back order 2: Expired: x");
+    EXPECT_EQ(names_of({5, 1, 0, 2, 7, 8}), "n0-2,n5,n7,n8");
+    EXPECT_EQ(names_of({}), "-");
+}
+
 TEST(Timeline, EveryHappeningHasASentenceAndAKind) {
     const struct {
         Happening what;
         Kind kind;
         const char* text;
     } rows[] = {
-        {NetworkSplit{{{4, 0, 1, 2}, {3}}}, Kind::Network, "the network splits: 0-2,4 | 3"},
+        {NetworkSplit{{{4, 0, 1, 2}, {3}}}, Kind::Network, "the network splits: n0-2,n4 | n3"},
         {NetworkHealed{}, Kind::Network, "the network is whole again"},
         {OneWay{2, true}, Kind::Network, "what it sends to n2 no longer arrives"},
         {OneWay{2, false}, Kind::Network, "what it sends to n2 arrives again"},
@@ -160,9 +179,10 @@ TEST(Timeline, EveryHappeningHasASentenceAndAKind) {
         {FinalAdvanced{hash(1), 3}, Kind::Finality, "01000000 at height 3 is final"},
         {ConditionSeen{core::Condition::Accused, true}, Kind::Conditions, "it stands accused"},
         {ConditionSeen{core::Condition::ClockOff, false}, Kind::Conditions, "no longer: its clock is off"},
-        {Blamed{1, "BadSeal: x"}, Kind::Blame, "blames n1: BadSeal: x"},
-        {OrderAnswered{3, core::Stage::Refused, "Expired: x"}, Kind::Refusals, "refuses order 3: Expired: x"},
-        {OrderAnswered{3, core::Stage::Final, ""}, Kind::Orders, "order 3 is final"},
+        {Blamed{1, "BadSeal"}, Kind::Blame, "blames n1: BadSeal"},
+        {OrderAnswered{3, core::Stage::Refused, false, "Expired: x"}, Kind::Refusals, "refuses order 3: Expired: x"},
+        {OrderAnswered{3, core::Stage::Refused, true, "Expired: x"}, Kind::Refusals, "takes back order 3: Expired: x"},
+        {OrderAnswered{3, core::Stage::Final, true, ""}, Kind::Orders, "order 3 is final"},
     };
     for (const auto& row : rows) {
         EXPECT_EQ(to_text(row.what), row.text);
