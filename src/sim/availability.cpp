@@ -110,7 +110,10 @@ private:
 
     void strike() {
         for (const std::size_t machine : places_.dead) sim_.crash(machine);
-        if (places_.live.size() > 1) sim_.split(places_.live);
+        auto groups = places_.live;
+        if (groups.size() == disaster_.cuts) groups.push_back(places_.dead);  // the dead are what is cut off
+        ensure(groups.size() == disaster_.cuts + 1 || groups.empty(), "every cut makes one group more");
+        if (disaster_.cuts > 0) sim_.split(groups);
         struck_ = sim_.now();
         for (std::size_t group = 0; group < places_.live.size(); ++group) {
             const std::size_t at = places_.live[group][places_.live[group].size() / 2];

@@ -141,6 +141,36 @@ TEST(SimReplay, SaysWhatItDoesNotKnow) {
     EXPECT_EQ(sim({"replay"}).code, 2);
 }
 
+// ---- sim tables
+// ------------------------------------------------------------------------------------------------------
+
+TEST(SimTables, ComeOutAsTheSpecificationSays) {
+    const Ran ran = sim({"tables", "--zone", "4"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    for (const auto* title :
+         {"Availability, 3 zones of 4 machines\n", "Availability, one machine in each of 3 or 9 zones\n",
+          "Dummy blocks, work:", "Dummy blocks, all other engines:"})
+        EXPECT_TRUE(has(ran.out, title)) << ran.out;
+    EXPECT_TRUE(has(ran.out, "discarded from 17 compromised nodes on, expected 17")) << ran.out;
+
+    const auto data = data_of(sim({"tables", "availability", "--zone", "4", "--no-repair", "-o", "json"}));
+    EXPECT_EQ(data.find("work"), nullptr) << "it was not asked for";
+    const auto& rows = *data.find("availability")->if_array();
+    ASSERT_EQ(rows.size(), 7u);
+    EXPECT_EQ(rows[1].find("raft")->if_boolean(), true);
+    EXPECT_EQ(rows[1].find_path({"crash", "final"})->if_boolean(), true);
+    EXPECT_EQ(rows[1].find_path({"byzantine", "final"})->if_boolean(), false);
+    EXPECT_EQ(rows[2].find_path({"crash", "accepts"})->if_boolean(), false);
+    EXPECT_EQ(data.find("asExpected")->if_boolean(), true);
+}
+
+TEST(SimTables, RefuseWhatMakesNoSense) {
+    EXPECT_EQ(sim({"tables", "--zone", "5"}).code, 2);
+    EXPECT_EQ(sim({"tables", "--zone", "0"}).code, 2);
+    EXPECT_EQ(sim({"tables", "--zone", "104"}).code, 2);
+    EXPECT_EQ(sim({"tables", "availabilty"}).code, 2);
+}
+
 // ---- the page
 // --------------------------------------------------------------------------------------------------------
 
