@@ -374,7 +374,8 @@ std::vector<TimelineLine> lines_of(const Timeline& timeline, const TimelineFilte
         if (one.machine != kNobody) line.machines.push_back(one.machine);
         return line;
     };
-    for (const Seen& one : timeline.seen()) {
+    for (std::size_t i = filter.skipped; i < timeline.seen().size(); ++i) {
+        const Seen& one = timeline.seen()[i];
         if (!is_wanted(one)) continue;
         const Kind kind = kind_of(one.what);
         if (!filter.kinds.empty()) {

@@ -186,6 +186,7 @@ private:
 struct TimelineFilter {
     std::vector<Kind> kinds{};            ///< none: the digest, see below
     std::vector<std::size_t> machines{};  ///< none: all; what happens to the world is always shown
+    std::size_t skipped = 0;              ///< so many of the first happenings are left out: they were shown before
 };
 
 struct TimelineLine {

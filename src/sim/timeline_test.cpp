@@ -135,6 +135,7 @@ TEST(Timeline, TheDigestGathersOrdinaryLife) {
     EXPECT_EQ(written.texts({.kinds = {Kind::Tips, Kind::Power}}),
               (std::vector<std::string>{"follows 01000000 at height 2", "loses power"}));
     EXPECT_EQ(written.texts({.machines = {2}}), (std::vector<std::string>{"loses power"}));
+    EXPECT_EQ(written.texts({.skipped = 7}).front(), "1 block sealed by n1 at height 4, 1 order");
 }
 
 TEST(Timeline, MachinesShareALineWhenTheSameHappensToThem) {

@@ -18,7 +18,8 @@ Command sim_command() {
         .examples = {{"look for faults on all processors", "rhizome sim run --seeds 1000"},
                      {"tell what happened in one history", "rhizome sim replay 17 --html seed-17.html"},
                      {"cut a cluster of five by hand", "rhizome sim explore --machines 5"}},
-        .subcommands = {simulate::run_command(), simulate::replay_command(), simulate::tables_command()},
+        .subcommands = {simulate::run_command(), simulate::replay_command(), simulate::tables_command(),
+                        simulate::explore_command()},
         .group = std::string{kGroupProgram},
     };
 }

@@ -106,6 +106,16 @@ std::string moment_text(microseconds since_start) {
     return fmt::format("{}.{:03}", total / 1'000, total % 1'000);
 }
 
+std::string_view stage_name(const sim::Order& order) {
+    switch (order.stage) {
+        case core::Stage::Accepted: return "accepted";
+        case core::Stage::Included: return "included";
+        case core::Stage::Final: return "final";
+        case core::Stage::Refused: break;
+    }
+    return order.refused ? "refused" : "asked";
+}
+
 json::Value seconds_value(microseconds duration) { return *json::Number::from_text(moment_text(duration)); }
 
 std::string grouped(std::uint64_t number) {

@@ -37,6 +37,9 @@ json::Value seconds_value(microseconds duration);
 /// `1234567` as `1,234,567`.
 std::string grouped(std::uint64_t number);
 
+/// `asked`, `accepted`, `included`, `final` or `refused`.
+std::string_view stage_name(const sim::Order& order);
+
 /// The lines as a table for people, and as data.
 std::string timeline_table(const std::vector<sim::TimelineLine>& lines, Time start, const Style& style,
                            std::optional<unsigned> width);
