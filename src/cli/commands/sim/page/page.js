@@ -62,7 +62,9 @@ class Drawing {
     this.listen();
     this.fillEvents();
     this.explain(null);
-    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    new ResizeObserver(() => {
+      if (this.width !== this.drawnWidth) requestAnimationFrame(() => this.draw());
+    }).observe(this.canvas);
   }
 
   /// The chart shows the heights of what is in view, so that forks of a few blocks can be told apart.
@@ -137,6 +139,7 @@ class Drawing {
 
   draw() {
     if (this.width === 0) return;
+    this.drawnWidth = this.width;
     const height = this.laneTop(this.history.machines.length) + 6;
     const pen = this.prepare(this.canvas, height);
     this.pen = pen;
