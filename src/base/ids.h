@@ -43,10 +43,28 @@ public:
     [[nodiscard]] std::string hex() const { return to_hex(bytes_); }
     [[nodiscard]] constexpr bool is_zero() const { return *this == Id{}; }
 
-    friend constexpr auto operator<=>(const Id& left, const Id& right) = default;
+    // Ids are looked up in trees all the time, and most differ in their first eight bytes: those are compared in place,
+    // which is several times quicker than a call that compares all.
+    friend constexpr std::strong_ordering operator<=>(const Id& left, const Id& right) {
+        if constexpr (N >= sizeof(std::uint64_t)) {
+            if (!std::is_constant_evaluated()) {
+                const std::uint64_t ours = left.first_word();
+                const std::uint64_t theirs = right.first_word();
+                if (ours != theirs) return ours <=> theirs;
+            }
+        }
+        return left.bytes_ <=> right.bytes_;
+    }
     friend constexpr bool operator==(const Id& left, const Id& right) = default;
 
 private:
+    /// Ordered as the bytes are.
+    [[nodiscard]] std::uint64_t first_word() const {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes_.data(), sizeof word);
+        return __builtin_bswap64(word);
+    }
+
     std::array<std::uint8_t, N> bytes_{};
 };
 

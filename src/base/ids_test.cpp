@@ -16,6 +16,17 @@ TEST(Ids, OrderIsThatOfTheBytes) {
     const auto high = Fruit::from_hex("0100000000000000000000000000000000000000");
     ASSERT_TRUE(low && high);
     EXPECT_LT(*low, *high);
+    // Which byte differs first decides, in the first word as behind it.
+    for (std::size_t first = 0; first < Fruit::kSize; ++first) {
+        Fruit less;
+        Fruit more;
+        less.writable()[first] = 1;
+        more.writable()[first] = 0x80;
+        if (first + 1 < Fruit::kSize) less.writable()[first + 1] = 0xff;
+        EXPECT_LT(less, more) << first;
+        EXPECT_GT(more, less) << first;
+        EXPECT_EQ(less <=> Fruit{less}, std::strong_ordering::equal) << first;
+    }
     EXPECT_TRUE(Fruit{}.is_zero());
     EXPECT_FALSE(low->is_zero());
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "base/safety_rule.h"
 #include "consensus/evidence.h"
 
 namespace rhizome::consensus {
@@ -56,13 +57,16 @@ std::vector<Candidate> candidates(const state::StateView& view, const ledger::Pa
     const ledger::Height settled = records::shown_final_of(view).height_before;
     Beside leases{view, ledger::records::all_leases()};
     Beside absent{view, records::all_absent()};
+    Beside accused{view, all_evidence()};
     state::Cursor members = view.walk(ledger::records::all_members());
     while (const state::Entry* member = members.next()) {
         Candidate one{.key = records::key_in(*member)};
-        if (is_accused(one.key, view)) continue;
+        if (accused.at(one.key) != nullptr) continue;
         const state::Entry* heard = leases.at(one.key);
         if (!electorate.is_voter(one.key) && is_newcomer(*member, view, settled)) {
             one.standing = Standing::Newcomer;
+        } else if (!holds(SafetyRule::Standing)) {
+            one.standing = Standing::Good;
         } else if (absent.at(one.key) != nullptr || (heard != nullptr && clock > number_in(heard) + lease)) {
             one.standing = Standing::Absent;
         }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/safety_rule.h"
 #include "consensus/evidence.h"
 
 namespace rhizome::consensus {
@@ -79,7 +80,7 @@ bool Electorate::is_voter(const MemberKey& key) const {
 
 bool Electorate::has_quorum(std::span<const MemberKey> keys, ledger::Trust trust) const {
     if (voters.empty() || count_common(voters, keys) < quorum_of(voters.size(), trust)) return false;
-    return next.empty() || count_common(next, keys) >= quorum_of(next.size(), trust);
+    return next.empty() || !holds(SafetyRule::JointVoters) || count_common(next, keys) >= quorum_of(next.size(), trust);
 }
 
 bool Electorate::is_only_voter(const MemberKey& key) const {

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "base/safety_rule.h"
 #include "ledger/codec.h"
 #include "ledger/limits.h"
 
@@ -39,7 +40,8 @@ Result<void, Reject> check_votes(const std::array<Vote, 2>& votes, const MemberK
 Result<void, Reject> check_headers(const std::array<SignedHeader, 2>& headers, const MemberKey& accused,
                                    const Signatures& signatures) {
     const auto& [first, second] = headers;
-    if (first.header.previous != second.header.previous) return no_proof("the headers are on different parents");
+    if (first.header.previous != second.header.previous && holds(SafetyRule::SameParentEvidence))
+        return no_proof("the headers are on different parents");
     if (first.header.previous.is_zero())
         return no_proof("the headers have no parent: whoever founds two clusters signs two genesis blocks");
     if (first.header == second.header) return no_proof("it is the same header twice");
@@ -190,6 +192,12 @@ state::Path evidence_path(const MemberKey& accused) {
     auto path = state::Path::cluster_scoped(kEvidenceGroup, kEvidenceKind, to_hex(accused));
     ensure(path.has_value(), "a key in hexadecimal is a name");
     return *std::move(path);
+}
+
+state::Prefix all_evidence() {
+    auto prefix = state::Prefix::cluster_scoped_kind(kEvidenceGroup, kEvidenceKind);
+    ensure(prefix.has_value(), "a kind's name is a name");
+    return *std::move(prefix);
 }
 
 bool is_accused(const MemberKey& key, const state::StateView& view) { return view.get(evidence_path(key)) != nullptr; }

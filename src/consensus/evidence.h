@@ -74,6 +74,7 @@ inline constexpr std::string_view kEvidenceKind = "Evidence";
 
 /// Where the proof that a member contradicted itself stands, once somebody submitted it: one is enough.
 state::Path evidence_path(const MemberKey& accused);
+state::Prefix all_evidence();
 /// A member under evidence neither seals nor votes. Its Node keeps its pods; a new key begins anew, and whoever holds
 /// the Cluster's lock may delete the evidence.
 [[nodiscard]] bool is_accused(const MemberKey& key, const state::StateView& view);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/safety_rule.h"
+
 namespace rhizome::consensus {
 
 Result<OwnVotes, DecodeFault> OwnVotes::decode(ByteView record, bool complete) {
@@ -45,7 +47,8 @@ void OwnVotes::regain(std::uint64_t generation, Epoch epoch) {
 bool OwnVotes::may_sign(const Ballot& ballot) const {
     if (!complete_ || ballot.generation < generation_) return false;
     if (ballot.generation > generation_) return true;
-    return ballot.target.epoch > target_ && ballot.source.epoch >= source_;
+    return ballot.target.epoch > target_ &&
+           (ballot.source.epoch >= source_ || !holds(SafetyRule::SourceNotBelow));
 }
 
 void OwnVotes::note_signed(const Ballot& ballot, std::vector<Vote> justification) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/safety_rule.h"
+
 namespace rhizome::consensus {
 namespace {
 
@@ -11,7 +13,9 @@ void insert_sorted(std::vector<MemberKey>& keys, const MemberKey& key) {
     if (at == keys.end() || *at != key) keys.insert(at, key);
 }
 
-bool reaches_next(const Ballot& ballot) { return ballot.target.epoch.number() - ballot.source.epoch.number() == 1; }
+bool reaches_next(const Ballot& ballot) {
+    return ballot.target.epoch.number() - ballot.source.epoch.number() == 1 || !holds(SafetyRule::NextEpoch);
+}
 
 }  // namespace
 

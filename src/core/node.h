@@ -16,9 +16,19 @@
 
 namespace rhizome::core {
 
+/// Which blocks have a transaction, as far back as the host keeps that. Asked when a client's transaction is refused: it
+/// may be in the chain already, and the client was not told because its node died.
+class TxIndex {
+public:
+    virtual ~TxIndex() = default;
+    /// Those known, on whatever branch.
+    [[nodiscard]] virtual std::vector<ledger::BlockHash> blocks_with(const ledger::TxId& id) const = 0;
+};
+
 /// What a node reads while it decides, and whom it asks. All outlive the node; all answer at once.
 struct Ports {
     const ledger::BlockSource& blocks;  ///< what was persisted, readable before it is durable
+    const TxIndex& index;
     const ledger::Rules& rules;
     const consensus::Signatures& signatures;
     const consensus::Signer* signer = nullptr;  ///< null: a node that only follows

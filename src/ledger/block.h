@@ -58,5 +58,8 @@ BlockHash hash_of(const Header& header);
 crypto::Hash256 merkle_root_of(std::span<const WireId> wire_ids);
 /// H(H(proof) ‖ H(attestations)): a relay that strips attestations breaks the header.
 crypto::Hash256 seal_root_of(const Seal& seal);
+/// Whether this is all of the block that its header names. A refusal says something about the header only then: what a
+/// relay changed, or a disk lost, must not get a good block banned.
+bool is_whole(const Block& block);
 
 }  // namespace rhizome::ledger

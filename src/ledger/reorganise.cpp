@@ -7,19 +7,6 @@
 #include "base/ensure.h"
 
 namespace rhizome::ledger {
-namespace {
-
-/// Whether this is all of the block that its header names. A refusal says something about the header only then: what
-/// was damaged on the disk must not get a good block banned.
-bool is_whole(const Block& block) {
-    std::vector<WireId> ids;
-    ids.reserve(block.txs.size());
-    for (const Tx& tx : block.txs) ids.push_back(wire_id_of(tx));
-    return merkle_root_of(ids) == block.header.merkle_root && seal_root_of(block.seal) == block.header.seal_root;
-}
-
-}  // namespace
-
 Reorganisation::Reorganisation(LedgerState& state, const Node* from, const Node* to, const BlockSource& source,
                                BlockRules rules, SignatureCache& cache, Parallel& parallel, std::optional<Kept> kept)
     : state_(state),

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "base/safety_rule.h"
 #include "ledger/chain_records.h"
 #include "ledger/limits.h"
 #include "ledger/special_kinds.h"
@@ -20,6 +21,12 @@ namespace {
 
 using state::Entry;
 using state::Path;
+
+/// What an input names to take a resource's authority: the output that last changed its lock, so that edits end nobody's
+/// transactions. (Without that rule: its latest output.)
+const Outpoint& lock_point_of(const Entry& entry) {
+    return holds(SafetyRule::LockPoints) ? entry.origin().lock.output : entry.origin().latest.output;
+}
 
 /// DUP HASH160 <address> EQUALVERIFY CHECKSIG: the lock of a report, whatever its Node's own lock says.
 Bytes lock_of_member(const MemberKey& key) {
@@ -196,7 +203,7 @@ private:
         for (const Path& above : path.ancestors()) {
             const Entry* ancestor = state_.find(above);
             if (ancestor == nullptr) continue;
-            const auto i = find_input(ancestor->origin().lock.output);
+            const auto i = find_input(lock_point_of(*ancestor));
             if (!i) continue;
             if (seats_[*i].role == Role::Consumed) {
                 // The ancestor is changed in the same transaction: whoever opened its lock for that has its authority.
@@ -235,7 +242,7 @@ private:
             const auto above = path.ancestors();
             return std::any_of(above.begin(), above.end(), [&](const Path& each) {
                 const Entry* entry = state_.find(each);
-                return entry != nullptr && entry->origin().lock.output == outpoint;
+                return entry != nullptr && lock_point_of(*entry) == outpoint;
             });
         };
         for (const NamedOutput& output : tx_.outputs)
@@ -279,8 +286,9 @@ private:
             }
             if (resource.scope == Scope::JoinToken && own) spent_tokens_.emplace(*i, output);
             if (!std::equal(before->script().begin(), before->script().end(), tx_.tx.outputs[output].locking.begin(),
-                            tx_.tx.outputs[output].locking.end()))
-                effects_.locks_ended.push_back(before->origin().lock.output);
+                            tx_.tx.outputs[output].locking.end()) ||
+                !holds(SafetyRule::LockPoints))
+                effects_.locks_ended.push_back(lock_point_of(*before));
         } else {
             if (resource.scope == Scope::Cluster)
                 return reject(RejectCode::NotFound, "a chain has one Cluster, made by its genesis");
@@ -311,7 +319,7 @@ private:
         if (!rules_.proves_itself(resource.type)) return false;
         const Entry* cluster = state_.find(Path::cluster());
         if (cluster == nullptr) return false;
-        const auto i = find_input(cluster->origin().lock.output);
+        const auto i = find_input(lock_point_of(*cluster));
         if (!i || seats_[*i].role == Role::Consumed || !input(*i).unlocking.empty()) return false;
         // With a lock of its own the document would be in the hands of whoever came first: the accused itself, say.
         if (!tx_.tx.outputs[output].locking.empty())
@@ -393,7 +401,7 @@ private:
     Result<void, Reject> remove(const Entry& entry) {
         TRY(rules_.admit_delete(entry, state_));
         effects_.removes.push_back(entry.path());
-        effects_.locks_ended.push_back(entry.origin().lock.output);
+        effects_.locks_ended.push_back(lock_point_of(entry));
         return {};
     }
 

@@ -14,7 +14,16 @@ const ledger::Applied* Archive::find(const ledger::BlockHash& block) {
 
 void Archive::keep(const ledger::BlockHash& block, const ledger::Applied& applied) { applied_.emplace(block, applied); }
 
-void Archive::put(const core::SharedBlock& block) { blocks_.emplace(hash_of(block->header), block); }
+void Archive::put(const core::SharedBlock& block) {
+    const auto hash = hash_of(block->header);
+    if (!blocks_.emplace(hash, block).second) return;
+    for (const ledger::Tx& tx : block->txs) places_[id_of(tx)].push_back(hash);
+}
+
+std::vector<ledger::BlockHash> Archive::blocks_with(const ledger::TxId& id) const {
+    const auto known = places_.find(id);
+    return known == places_.end() ? std::vector<ledger::BlockHash>{} : known->second;
+}
 
 core::SharedBlock Archive::block(const ledger::BlockHash& hash) const {
     const auto known = blocks_.find(hash);
@@ -35,6 +44,16 @@ void Disk::begin(const ledger::BlockHash& genesis, const ledger::BlockHash& seco
     now_ = {.blocks = {genesis, second}, .genesis = genesis, .second = second, .tip = second, .final_block = genesis};
     durable_ = now_;
     unsynced_.clear();
+    damaged_.clear();
+}
+
+bool Disk::misdirect(Random& random) {
+    std::vector<ledger::BlockHash> kept;
+    for (const ledger::BlockHash& hash : now_.blocks)
+        if (hash != now_.genesis && hash != now_.second) kept.push_back(hash);
+    if (kept.empty()) return false;
+    damaged_.insert(kept[random.below(kept.size())]);
+    return true;
 }
 
 void Disk::perform(const core::Write& what, Contents& contents) {
@@ -60,6 +79,7 @@ void Disk::write(core::Ticket ticket, const core::Write& what) {
     } else if (const auto* keep = std::get_if<core::KeepBlock>(&what)) {
         archive_->put(keep->block);
     }
+    if (const auto* keep = std::get_if<core::KeepBlock>(&what)) damaged_.erase(hash_of(keep->block->header));
     perform(what, now_);
     unsynced_.emplace_back(ticket, what);
 }
@@ -92,6 +112,7 @@ bool Disk::restore() {
     durable_.votes_complete = false;
     now_ = durable_;
     unsynced_.clear();
+    damaged_.clear();
     return true;
 }
 
@@ -121,12 +142,20 @@ core::Start Disk::start(const ledger::ChainId& chain, std::uint64_t seed) const 
 }
 
 Result<ledger::Block> Disk::block(const ledger::BlockHash& hash) const {
+    if (damaged_.contains(hash)) return fail(ErrorKind::Corrupt, "the block's checksum is wrong");
     const auto found = now_.blocks.contains(hash) ? archive_->block(hash) : nullptr;
     if (!found) return fail(ErrorKind::NotFound, "there is no such block");
     return *found;
 }
 
+std::vector<ledger::BlockHash> Disk::blocks_with(const ledger::TxId& id) const {
+    auto blocks = archive_->blocks_with(id);
+    std::erase_if(blocks, [&](const auto& hash) { return !now_.blocks.contains(hash) || damaged_.contains(hash); });
+    return blocks;
+}
+
 Result<state::Delta> Disk::change(const ledger::BlockHash& hash) const {
+    if (damaged_.contains(hash)) return fail(ErrorKind::Corrupt, "the checksum of what the block changed is wrong");
     const state::Delta* found = now_.blocks.contains(hash) ? archive_->change(hash) : nullptr;
     if (found == nullptr) return fail(ErrorKind::NotFound, "there is no record of that block's changes");
     return *found;

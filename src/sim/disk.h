@@ -18,6 +18,7 @@ public:
     void keep(const ledger::BlockHash& block, const ledger::Applied& applied) override;
 
     void put(const core::SharedBlock& block);
+    [[nodiscard]] std::vector<ledger::BlockHash> blocks_with(const ledger::TxId& id) const;
     [[nodiscard]] core::SharedBlock block(const ledger::BlockHash& hash) const;
     [[nodiscard]] const state::Delta* change(const ledger::BlockHash& hash) const;
     [[nodiscard]] const state::StateView* view(const ledger::BlockHash& hash) const;
@@ -26,11 +27,12 @@ public:
 private:
     std::map<ledger::BlockHash, core::SharedBlock> blocks_;
     std::map<ledger::BlockHash, ledger::Applied> applied_;
+    std::map<ledger::TxId, std::vector<ledger::BlockHash>> places_;
 };
 
 /// One machine's disk. Writes are kept in the order they came; what is not synced may be lost when the power fails,
 /// from some point on (the store's log ends at the first record that is not whole).
-class Disk final : public ledger::BlockSource {
+class Disk final : public ledger::BlockSource, public core::TxIndex {
 public:
     explicit Disk(Archive& archive) : archive_(&archive) {}
 
@@ -47,11 +49,18 @@ public:
     void back_up() { backup_ = std::make_shared<Contents>(durable_); }
     bool restore();
 
+    /// A write went elsewhere and lies over another: one block of those that are kept can no longer be read. False when
+    /// there is none but the first two. Checksums find it, so nothing wrong is ever read.
+    bool misdirect(Random& random);
+    /// Whether opening it finds damage.
+    [[nodiscard]] bool is_damaged() const { return !damaged_.empty(); }
+
     /// What a node that starts finds.
     [[nodiscard]] core::Start start(const ledger::ChainId& chain, std::uint64_t seed) const;
 
     [[nodiscard]] Result<ledger::Block> block(const ledger::BlockHash& hash) const override;
     [[nodiscard]] Result<state::Delta> change(const ledger::BlockHash& hash) const override;
+    [[nodiscard]] std::vector<ledger::BlockHash> blocks_with(const ledger::TxId& id) const override;
 
 private:
     struct Contents {
@@ -70,6 +79,7 @@ private:
     Contents durable_;  ///< as a power failure leaves it at least
     std::vector<std::pair<core::Ticket, core::Write>> unsynced_;
     std::shared_ptr<Contents> backup_;
+    std::set<ledger::BlockHash> damaged_;
 };
 
 }  // namespace rhizome::sim

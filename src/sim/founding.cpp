@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "base/safety_rule.h"
 #include "ledger/block_factory.h"
 #include "ledger/special_kinds.h"
 
@@ -31,7 +32,9 @@ state::Path map_path(const std::string& name) { return path_of("/namespaces/work
 ledger::Input authority(const LedgerState& state, const state::Path& path) {
     const state::Entry* entry = state.view().get(path);
     ensure(entry != nullptr, "what the simulation's people own exists");
-    return {.previous = entry->origin().lock.output, .unlocking = owner_unlock()};
+    const state::Origin& origin = entry->origin();
+    return {.previous = holds(SafetyRule::LockPoints) ? origin.lock.output : origin.latest.output,
+            .unlocking = owner_unlock()};
 }
 
 SharedTx checked(Tx tx) {
@@ -168,6 +171,15 @@ SharedTx delete_map(const LedgerState& state, const std::string& name) {
     return checked(
         {.inputs = {{.previous = entry->origin().latest.output}, authority(state, path_of("/namespaces/work"))},
          .outputs = {{}}});
+}
+
+SharedTx relabel_namespace(const LedgerState& state, const std::string& label) {
+    const state::Entry* entry = state.view().get(path_of("/namespaces/work"));
+    ensure(entry != nullptr, "there is a namespace");
+    json::Value document = ledger::parse_checked(entry->document());
+    document["metadata"]["labels"] = json::Object{{"label", label}};
+    return checked({.inputs = {{.previous = entry->origin().latest.output, .unlocking = owner_unlock()}},
+                    .outputs = {{.value = json::print(document), .locking = owner_lock()}}});
 }
 
 SharedTx register_machine(const LedgerState& state, std::size_t machine, const ledger::ChainId& chain, Time now) {

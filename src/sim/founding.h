@@ -44,6 +44,8 @@ ledger::SharedTx create_map(const ledger::LedgerState& state, const std::string&
 ledger::SharedTx update_map(const ledger::LedgerState& state, const std::string& name, const std::string& text);
 /// Null when it does not exist.
 ledger::SharedTx delete_map(const ledger::LedgerState& state, const std::string& name);
+/// Another version of namespace `work` under the same lock.
+ledger::SharedTx relabel_namespace(const ledger::LedgerState& state, const std::string& label);
 /// Registers another machine.
 ledger::SharedTx register_machine(const ledger::LedgerState& state, std::size_t machine, const ledger::ChainId& chain,
                                   Time now);

@@ -95,6 +95,24 @@ private:
     Lie lie_;
 };
 
+class Tamperer final : public Byzantine {
+public:
+    SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t, SharedMessage message) override {
+        const auto* news = std::get_if<core::NewBlock>(message.get());
+        if (news == nullptr || own_block(message, sim.signer(self).key())) return message;
+        ledger::Block changed = *news->block;
+        if (!changed.txs.empty()) {
+            changed.txs.pop_back();
+        } else if (!changed.seal.attestations.empty()) {
+            changed.seal.attestations.clear();
+        } else {
+            return message;
+        }
+        return as_message(core::NewBlock{std::make_shared<const ledger::Block>(std::move(changed))});
+    }
+    [[nodiscard]] std::string describe() const override { return "takes things out of others' blocks"; }
+};
+
 class Flooder final : public Byzantine {
 public:
     Flooder(Lie lie, std::uint64_t seed) : lie_(lie), random_(seed) {}
@@ -151,6 +169,7 @@ std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed) {
     switch (lie) {
         case Lie::Equivocate: return std::make_unique<Equivocator>();
         case Lie::Withhold: return std::make_unique<Withholder>();
+        case Lie::Tamper: return std::make_unique<Tamperer>();
         case Lie::BadScripts:
         case Lie::Flood: return std::make_unique<Flooder>(lie, seed);
         default: return std::make_unique<Forger>(lie);

@@ -15,9 +15,10 @@ enum class Lie : std::uint8_t {
     BadRoot,     ///< names another state
     FutureTime,  ///< stamps its blocks a minute ahead
     BadScripts,  ///< spreads transactions that unlock nothing
+    Tamper,      ///< passes others' blocks on with transactions or attestations missing
     Flood,       ///< as many votes, blocks without parents and transactions as the link carries
 };
-inline constexpr std::size_t kLies = 8;
+inline constexpr std::size_t kLies = 9;
 
 std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed);
 

@@ -108,7 +108,12 @@ void Sim::start(std::size_t index) {
     Machine& machine = machines_[index];
     if (machine.node) return;
     ++machine.life;
+    if (machine.disk.is_damaged()) {
+        if (watch) see(index, DiskChanged{DiskState::New});
+        machine.disk.replace();
+    }
     const core::Ports ports{.blocks = machine.disk,
+                            .index = machine.disk,
                             .rules = rules_,
                             .signatures = signatures_,
                             .signer = machine.signer.get(),
@@ -145,6 +150,36 @@ void Sim::crash(std::size_t index, std::uint64_t keep) {
             after(kAskAgain, [this, order] { ask_again(order); });
 }
 
+void Sim::crash_when_it_speaks(std::size_t index, microseconds back_after) {
+    machines_[index].dies_speaking = back_after;
+}
+
+void Sim::note_own_words(std::size_t index, const core::Message& message) {
+    Machine& machine = machines_[index];
+    bool own = false;
+    if (const auto* votes = std::get_if<core::Votes>(&message)) {
+        for (const consensus::Vote& vote : votes->votes) {
+            if (vote.voter != machine.signer->key()) continue;
+            checks_.vote_sent(vote);
+            own = true;
+        }
+    } else if (const auto* block = std::get_if<core::NewBlock>(&message)) {
+        checks_.block_sent(*block->block);
+        const auto proposer = consensus::proposer_in(block->block->seal);
+        own = proposer && *proposer == machine.signer->key();
+    }
+    if (!own || !machine.dies_speaking) return;
+    const microseconds back_after = *machine.dies_speaking;
+    machine.dies_speaking.reset();
+    const std::uint64_t life = machine.life;
+    // The rest of what this step says still leaves, in the same moment.
+    at(now_, [this, index, life, back_after] {
+        if (machines_[index].life != life) return;
+        crash(index, 0);
+        after(back_after, [this, index] { start(index); });
+    });
+}
+
 void Sim::replace_disk(std::size_t index) {
     ensure(!machines_[index].node, "a disk is replaced while the machine is off");
     machines_[index].disk.replace();
@@ -156,6 +191,12 @@ bool Sim::restore_backup(std::size_t index) {
     const bool restored = machines_[index].disk.restore();
     if (watch && restored) see(index, DiskChanged{DiskState::Restored});
     return restored;
+}
+
+bool Sim::misdirect(std::size_t index) {
+    const bool damaged = machines_[index].disk.misdirect(random_);
+    if (watch && damaged) see(index, DiskChanged{DiskState::Damaged});
+    return damaged;
 }
 
 void Sim::back_up(std::size_t index) {
@@ -253,12 +294,7 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         core::SharedMessage message = std::move(send->message);
         if (machine.liar) message = machine.liar->outgoing(*this, index, to->second, std::move(message));
         if (!message) return;
-        if (!machine.liar) {
-            if (const auto* votes = std::get_if<core::Votes>(message.get()))
-                for (const consensus::Vote& vote : votes->votes)
-                    if (vote.voter == machine.signer->key()) checks_.vote_sent(vote);
-            if (const auto* block = std::get_if<core::NewBlock>(message.get())) checks_.block_sent(*block->block);
-        }
+        if (!machine.liar) note_own_words(index, *message);
         send_as(index, to->second, message);
     } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
         if (watch) see_write(index, persist->what);
@@ -417,6 +453,14 @@ void Sim::block(std::size_t from, std::size_t to, bool blocked) {
     update_links();
 }
 
+void Sim::block_only(std::set<std::pair<std::size_t, std::size_t>> directions) {
+    if (watch && directions != blocked_)
+        directions.empty() ? see(kNobody, NetworkHealed{})
+                           : see(kNobody, NetworkStorm{directions.size(), machines_.size() * (machines_.size() - 1)});
+    blocked_ = std::move(directions);
+    update_links();
+}
+
 void Sim::set_link(std::size_t from, std::size_t to, const LinkQuality& quality) { links_[{from, to}] = quality; }
 void Sim::set_links(const LinkQuality& quality) {
     links_.clear();
@@ -433,6 +477,21 @@ std::size_t Sim::submit(std::size_t machine, const ledger::SharedTx& tx) {
     step(machine, core::Submit{core::ClientId{index + 1}, tx});
     if (!machines_[machine].node) after(kAskAgain, [this, index] { ask_again(index); });
     return index;
+}
+
+std::size_t Sim::submit_new(std::size_t machine, const std::string& name) {
+    const std::size_t index = submit(machine, create_map(machines_[machine].node->state(), name, "new", now_));
+    Order& order = orders_[index];
+    order.is_new = true;
+    check_refusal(index);
+    return index;
+}
+
+void Sim::check_refusal(std::size_t index) {
+    const Order& order = orders_[index];
+    if (!order.is_new || !order.refused || order.refused->code == ledger::RejectCode::TooManyPending) return;
+    checks_.fault(fmt::format("order {} creates what nobody else names and was refused by {}: {}", index,
+                              name_of(order.machine), to_text(*order.refused)));
 }
 
 void Sim::ask_again(std::size_t index) {
@@ -473,6 +532,7 @@ void Sim::answer(std::size_t machine, const core::Answer& said) {
             order.refused = said.refused;
             order.refused_at_once = !order.was_accepted;
             if (!said.refused) checks_.fault(fmt::format("order {} was refused without a reason", index));
+            check_refusal(index);
             [[fallthrough]];
         case core::Stage::Final:
             order.finished = now_;
@@ -500,13 +560,18 @@ void Sim::one_load_event() {
         if (!up.empty()) {
             const std::size_t machine = up[random_.below(up.size())];
             const auto& state = machines_[machine].node->state();
-            const std::uint64_t kind = random_.below(10);
-            const std::string name = fmt::format("m{}", kind < 7 ? load_number_++ : random_.below(load_number_ + 1));
-            ledger::SharedTx tx;
-            if (kind == 8) tx = update_map(state, name, fmt::format("v{}", random_.below(1'000)));
-            if (kind == 9) tx = delete_map(state, name);
-            if (!tx) tx = create_map(state, name, "new", now_);
-            submit(machine, tx);
+            const std::uint64_t kind = random_.below(20);
+            if (kind < 10) {
+                submit_new(machine, fmt::format("new{}", load_number_++));
+            } else {
+                const std::string name = fmt::format("m{}", random_.below(load_number_ + 1));
+                ledger::SharedTx tx;
+                if (kind == 19) tx = relabel_namespace(state, fmt::format("v{}", random_.below(1'000)));
+                if (kind == 17 || kind == 18) tx = update_map(state, name, fmt::format("v{}", random_.below(1'000)));
+                if (kind == 15 || kind == 16) tx = delete_map(state, name);
+                if (!tx) tx = create_map(state, name, "old", now_);
+                submit(machine, tx);
+            }
         }
         one_load_event();
     });

@@ -58,6 +58,7 @@ struct Order {
     bool open = true;  ///< neither final nor refused yet
     bool was_accepted = false;
     bool refused_at_once = false;
+    bool is_new = false;  ///< creates what nobody else names: nothing but a full disk is a reason to refuse it
 };
 
 class Sim {
@@ -85,10 +86,15 @@ public:
     Sim& heal();
     /// One direction only.
     void block(std::size_t from, std::size_t to, bool blocked);
+    /// All directions that carry nothing from now on.
+    void block_only(std::set<std::pair<std::size_t, std::size_t>> directions);
     void set_link(std::size_t from, std::size_t to, const LinkQuality& quality);
     void set_links(const LinkQuality& quality);
     /// The power fails; `keep` thousandths of what was not synced survive.
     void crash(std::size_t machine, std::uint64_t keep = 0);
+    /// The power fails at the worst moment: when the next vote or block of its own has just left, before anything else
+    /// reaches the disk. It is back after a moment.
+    void crash_when_it_speaks(std::size_t machine, microseconds back_after);
     void start(std::size_t machine);
     void replace_disk(std::size_t machine);
     void back_up(std::size_t machine);
@@ -96,6 +102,9 @@ public:
     /// Takes nothing in for so long; then everything at once.
     void pause(std::size_t machine, microseconds duration);
     void set_clock(std::size_t machine, microseconds ahead);
+    /// One of its blocks can no longer be read. Whoever finds that at a start puts in a new disk.
+    bool misdirect(std::size_t machine);
+    [[nodiscard]] bool has_damage(std::size_t machine) const { return machines_[machine].disk.is_damaged(); }
     void set_disk_low(std::size_t machine, bool low);
     void clog(std::size_t machine, microseconds sync_min, microseconds sync_max);
     /// From now on the machine lies in this way.
@@ -107,6 +116,8 @@ public:
     // ------------------------------------------------------------------------------------------------------
     /// Index of the order. Whoever waits at a machine that dies asks again, there or elsewhere.
     std::size_t submit(std::size_t machine, const ledger::SharedTx& tx);
+    /// One that nothing may refuse once it was accepted.
+    std::size_t submit_new(std::size_t machine, const std::string& name);
     [[nodiscard]] const std::vector<Order>& orders() const { return orders_; }
     [[nodiscard]] std::size_t open_orders() const { return open_orders_; }
     /// Writes `per_second` new documents at random machines of `at_machines` until told otherwise.
@@ -159,6 +170,7 @@ private:
         Time disk_free{};
         std::unique_ptr<Byzantine> liar{};
         bool disk_low = false;
+        std::optional<microseconds> dies_speaking{};  ///< and is back after so long
     };
     struct Pending {
         Time when{};
@@ -183,6 +195,9 @@ private:
     void ask_again(std::size_t order);
     void answer(std::size_t machine, const core::Answer& answer);
     void one_load_event();
+    void check_refusal(std::size_t order);
+    /// What an honest machine says, as it leaves.
+    void note_own_words(std::size_t machine, const core::Message& message);
 
     Setup setup_;
     Random random_;

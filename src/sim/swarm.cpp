@@ -32,6 +32,8 @@ public:
         draw_faults();
         warm_up();
         rage();
+        calm_down();
+        if (limps_ && sim_.checks().clean()) limp();
         converge();
         return finish();
     }
@@ -39,8 +41,10 @@ public:
 private:
     Setup draw_setup(std::uint64_t seed) {
         Setup setup{.seed = seed};
+        // Small clusters are torn apart in more ways in the same time.
+        const std::size_t span = options_.machines_max - options_.machines_min;
         setup.machines = options_.machines_min +
-                         static_cast<std::size_t>(random_.below(options_.machines_max - options_.machines_min + 1));
+                         static_cast<std::size_t>(random_.below((random_.chance(1, 2) ? span / 4 : span) + 1));
         byzantine_ = options_.liars && random_.chance(1, 3);
         setup.spec = byzantine_ ? R"({"trust":"byzantine"})" : "{}";
         const std::int64_t delays[] = {200, 1'000, 5'000, 20'000, 80'000};
@@ -71,15 +75,21 @@ private:
         disks_ = random_.chance(1, 3);
         joins_ = random_.chance(1, 4);
         one_way_ = random_.chance(1, 4);
+        flaps_ = random_.chance(1, 4);
+        clogs_ = random_.chance(1, 4);
+        storms_ = random_.chance(1, 3);
         if (byzantine_) {
             // Just under a third may lie.
             const std::size_t most = (sim_.size() - 1) / 3;
             liars_ = most == 0 ? 0 : static_cast<std::size_t>(random_.below(most + 1));
         }
         load_ = random_.chance(1, 8) ? 0 : 1 + random_.below(30);
-        say(fmt::format(
-            "splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, {} liars, {} orders/s",
-            splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, liars_, load_));
+        // Who lies may keep its turn and say nothing, which is no fault of the others.
+        limps_ = random_.chance(1, 4) && liars_ == 0 && !joins_;
+        say(fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
+                        "clogged {}, storms {}, {} liars, {} orders/s, some stay dead {}",
+                        splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_, liars_, load_,
+                        limps_));
     }
 
     std::vector<std::size_t> everybody() const {
@@ -136,7 +146,8 @@ private:
 
     void one_fault() {
         const std::size_t who = anybody();
-        switch (random_.below(8)) {
+        if (storms_ && random_.chance(1, 3)) storm(static_cast<int>(random_.between(3, 20)));
+        switch (random_.below(9)) {
             case 0:
                 if (splits_) split();
                 break;
@@ -144,7 +155,12 @@ private:
                 if (splits_ && random_.chance(1, 2)) sim_.heal();
                 break;
             case 2:
-                if (crashes_ && sim_.is_up(who)) sim_.crash(who, random_.below(1'001));
+                if (!crashes_ || !sim_.is_up(who)) break;
+                if (random_.chance(1, 2)) {
+                    sim_.crash(who, random_.below(1'001));
+                } else {
+                    sim_.crash_when_it_speaks(who, microseconds{random_.between(1'000, 300'000)});
+                }
                 break;
             case 3: come_back(); break;
             case 4:
@@ -156,6 +172,10 @@ private:
             case 6:
                 if (disks_) trouble_disk(who);
                 break;
+            case 7:
+                if (flaps_) flap(who, anybody_but(who), static_cast<int>(random_.between(4, 20)));
+                if (clogs_) clog_link(who, anybody_but(who));
+                break;
             default:
                 if (one_way_) sim_.block(who, anybody_but(who), random_.chance(2, 3));
                 if (joins_ && random_.chance(1, 3)) leave_or_join(who);
@@ -166,6 +186,38 @@ private:
     std::size_t anybody_but(std::size_t who) {
         const std::size_t other = static_cast<std::size_t>(random_.below(sim_.size() - 1));
         return other >= who ? other + 1 : other;
+    }
+
+    /// A link that comes and goes, faster than anybody gives it up.
+    void flap(std::size_t left, std::size_t right, int times) {
+        sim_.block(left, right, times % 2 == 0);
+        sim_.block(right, left, times % 2 == 0);
+        if (times == 0) return;
+        sim_.after(microseconds{random_.between(20'000, 1'500'000)}, [this, left, right, times] {
+            if (raging_) flap(left, right, times - 1);
+        });
+    }
+
+    /// Every direction of every link is open or closed, and all others some hundred milliseconds later: votes reach
+    /// some and not others, in every combination.
+    void storm(int gusts) {
+        std::set<std::pair<std::size_t, std::size_t>> closed;
+        const std::uint64_t density = 2 + random_.below(7);
+        for (std::size_t from = 0; from < sim_.size(); ++from)
+            for (std::size_t to = 0; to < sim_.size(); ++to)
+                if (from != to && gusts > 0 && random_.below(10) < density) closed.emplace(from, to);
+        sim_.block_only(std::move(closed));
+        if (gusts == 0) return;
+        sim_.after(microseconds{random_.between(50'000, 700'000)}, [this, gusts] {
+            if (raging_) storm(gusts - 1);
+        });
+    }
+
+    /// Everything arrives, seconds late.
+    void clog_link(std::size_t from, std::size_t to) {
+        LinkQuality slow = calm_;
+        if (random_.chance(2, 3)) slow.delay = microseconds{random_.between(300'000, 4'000'000)};
+        sim_.set_link(from, to, slow);
     }
 
     void split() {
@@ -181,15 +233,41 @@ private:
     void come_back() {
         for (std::size_t i = 0; i < sim_.size(); ++i) {
             if (sim_.is_up(i) || !random_.chance(1, 2)) continue;
-            if (disks_ && random_.chance(1, 10)) sim_.replace_disk(i);
-            if (disks_ && random_.chance(1, 10)) (void)sim_.restore_backup(i);
+            if (disks_ && random_.chance(1, 10) && may_lose_votes(i)) sim_.replace_disk(i);
+            if (disks_ && random_.chance(1, 10) && may_lose_votes(i)) (void)sim_.restore_backup(i);
             sim_.start(i);
         }
     }
 
+    /// Who has no vote record votes again when the others have justified something: they must be enough for that. A
+    /// cluster that loses the records of more than that many needs a recovery, which is no matter of this swarm.
+    bool may_lose_votes(std::size_t who) {
+        std::set<consensus::MemberKey> lost{sim_.key(who)};
+        for (std::size_t i = 0; i < sim_.size(); ++i) {
+            if (sim_.is_up(i) && !sim_.node(i).has(core::Condition::VotesLost) && !sim_.has_damage(i)) lost_.erase(i);
+            if (lost_.contains(i)) lost.insert(sim_.key(i));
+        }
+        for (std::size_t i = 0; i < sim_.size(); ++i) {
+            if (!sim_.is_up(i) || !sim_.is_honest(i)) continue;
+            const auto& state = sim_.node(i).state();
+            const auto electorate = consensus::Electorate::of(state.view(), state.parameters());
+            for (const auto* voters : {&electorate.voters, &electorate.next}) {
+                std::size_t left = liars_ > voters->size() ? 0 : voters->size() - liars_;
+                for (const auto& voter : *voters) left -= lost.contains(voter) && left > 0 ? 1 : 0;
+                if (!voters->empty() && left < consensus::quorum_of(voters->size(), state.parameters().trust))
+                    return false;
+            }
+        }
+        lost_.insert(who);
+        return true;
+    }
+
     void trouble_disk(std::size_t who) {
-        switch (random_.below(3)) {
+        switch (random_.below(4)) {
             case 0: sim_.back_up(who); break;
+            case 2:
+                if (may_lose_votes(who)) (void)sim_.misdirect(who);
+                break;
             case 1: sim_.clog(who, microseconds{1'000}, microseconds{random_.between(2'000, 400'000)}); break;
             default: sim_.set_disk_low(who, random_.chance(1, 2)); break;
         }
@@ -205,7 +283,7 @@ private:
         sim_.submit(at, tx);
     }
 
-    void converge() {
+    void calm_down() {
         raging_ = false;
         sim_.heal();
         sim_.set_links(calm_);
@@ -215,8 +293,42 @@ private:
             sim_.set_clock(i, microseconds{0});
             sim_.set_disk_low(i, false);
             sim_.clog(i, microseconds{100}, microseconds{400});
-            sim_.start(i);
         }
+    }
+
+    /// Up to half of the machines stay dead. After a while the others no longer wait for them: an order is not slower
+    /// than in a whole cluster.
+    void limp() {
+        const std::size_t dead = 1 + static_cast<std::size_t>(random_.below(sim_.size() / 2));
+        for (std::size_t i = 0; i < sim_.size(); ++i) {
+            if (i < sim_.size() - dead) {
+                sim_.start(i);
+            } else {
+                sim_.crash(i, 1'000);
+            }
+        }
+        say(fmt::format("{} machines stay dead", dead));
+        sim_.run(seconds{25});
+        const microseconds there = calm_.delay + calm_.jitter;
+        if (there > milliseconds{6}) return;
+        constexpr std::size_t kOrders = 12;
+        const milliseconds rank_delay = sim_.node(0).state().parameters().rank_delay;
+        std::size_t slow = 0;
+        for (std::size_t i = 0; i < kOrders && sim_.checks().clean(); ++i) {
+            const std::size_t order =
+                sim_.submit_new(static_cast<std::size_t>(random_.below(sim_.size() - dead)), fmt::format("limp{}", i));
+            const auto included = [&] { return sim_.orders()[order].included.has_value(); };
+            if (!sim_.run_until(included, rank_delay / 3 + 10 * there)) ++slow;
+            sim_.run_until(included, seconds{10});
+            sim_.run(microseconds{random_.between(200'000, 900'000)});
+        }
+        if (slow > kOrders / 4)
+            sim_.checks().fault(fmt::format("{} of {} orders waited for turns of machines that are long dead", slow,
+                                            kOrders));
+    }
+
+    void converge() {
+        for (std::size_t i = 0; i < sim_.size(); ++i) sim_.start(i);
         const Time healed = sim_.now();
         // Somebody writes once more: the cluster must still take orders, and the order must become final.
         std::size_t last = SIZE_MAX;
@@ -290,8 +402,9 @@ private:
     LinkQuality calm_{};
     Sim sim_;
     bool splits_ = false, crashes_ = false, pauses_ = false, clocks_ = false, disks_ = false, joins_ = false,
-         one_way_ = false;
+         one_way_ = false, flaps_ = false, clogs_ = false, storms_ = false, limps_ = false;
     std::size_t liars_ = 0;
+    std::set<std::size_t> lost_;  ///< machines whose vote records are gone
     std::uint64_t load_ = 0;
     bool raging_ = true;
 };

@@ -48,6 +48,7 @@ std::string_view disk_text(DiskState state) {
         case DiskState::Slow: return "its disk becomes slow";
         case DiskState::Quick: return "its disk is quick again";
         case DiskState::Copied: return "its disk is backed up";
+        case DiskState::Damaged: return "one of its blocks can no longer be read";
         case DiskState::New: return "gets a new, empty disk";
         case DiskState::Restored: return "its disk goes back to the backup";
     }
@@ -150,6 +151,7 @@ Kind kind_of(const Happening& what) {
     return std::visit(Overloaded{
                           [](const NetworkSplit&) { return Kind::Network; },
                           [](const NetworkHealed&) { return Kind::Network; },
+                          [](const NetworkStorm&) { return Kind::Network; },
                           [](const OneWay&) { return Kind::Network; },
                           [](const Started&) { return Kind::Power; },
                           [](const PowerLost&) { return Kind::Power; },
@@ -191,6 +193,9 @@ std::string to_text(const Happening& what) {
                 return fmt::format("the network splits: {}", groups);
             },
             [](const NetworkHealed&) { return std::string{"the network is whole again"}; },
+            [](const NetworkStorm& storm) {
+                return fmt::format("a storm: {} of {} directions carry nothing", storm.blocked, storm.directions);
+            },
             [](const OneWay& way) {
                 return fmt::format("what it sends to {} {}", name_of(way.to),
                                    way.blocked ? "no longer arrives" : "arrives again");
@@ -305,7 +310,9 @@ std::vector<SplitStretch> Timeline::splits() const {
     bool open = false;
     for (const Seen& one : seen_) {
         const auto* split = std::get_if<NetworkSplit>(&one.what);
-        if (open && (split != nullptr || std::holds_alternative<NetworkHealed>(one.what))) {
+        const bool other =
+            std::holds_alternative<NetworkHealed>(one.what) || std::holds_alternative<NetworkStorm>(one.what);
+        if (open && (split != nullptr || other)) {
             stretches.back().until = one.at;
             open = false;
         }

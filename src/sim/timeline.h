@@ -27,6 +27,11 @@ struct NetworkSplit {
     std::vector<std::vector<std::size_t>> groups{};
 };
 struct NetworkHealed {};
+/// Many directions carry nothing, others than a moment before.
+struct NetworkStorm {
+    std::size_t blocked = 0;
+    std::size_t directions = 0;
+};
 /// What the machine sends no longer arrives there, or does again.
 struct OneWay {
     std::size_t to = 0;
@@ -40,7 +45,7 @@ struct Paused {
 struct ClockSet {
     microseconds ahead{};  ///< of the true time
 };
-enum class DiskState : std::uint8_t { Low, Roomy, Slow, Quick, Copied, New, Restored };
+enum class DiskState : std::uint8_t { Low, Roomy, Slow, Quick, Copied, Damaged, New, Restored };
 struct DiskChanged {
     DiskState state = DiskState::Low;
 };
@@ -81,8 +86,9 @@ struct OrderAnswered {
     std::string why{};          ///< of a refusal
 };
 
-using Happening = std::variant<NetworkSplit, NetworkHealed, OneWay, Started, PowerLost, Paused, ClockSet, DiskChanged,
-                               BeganToLie, BlockKept, TipChanged, FinalAdvanced, ConditionSeen, Blamed, OrderAnswered>;
+using Happening =
+    std::variant<NetworkSplit, NetworkHealed, NetworkStorm, OneWay, Started, PowerLost, Paused, ClockSet, DiskChanged,
+                 BeganToLie, BlockKept, TipChanged, FinalAdvanced, ConditionSeen, Blamed, OrderAnswered>;
 struct Seen {
     Time at{};
     std::size_t machine = kNobody;

@@ -165,6 +165,8 @@ TEST(Timeline, EveryHappeningHasASentenceAndAKind) {
     } rows[] = {
         {NetworkSplit{{{4, 0, 1, 2}, {3}}}, Kind::Network, "the network splits: n0-2,n4 | n3"},
         {NetworkHealed{}, Kind::Network, "the network is whole again"},
+        {NetworkStorm{5, 20}, Kind::Network, "a storm: 5 of 20 directions carry nothing"},
+        {DiskChanged{DiskState::Damaged}, Kind::Disks, "one of its blocks can no longer be read"},
         {OneWay{2, true}, Kind::Network, "what it sends to n2 no longer arrives"},
         {OneWay{2, false}, Kind::Network, "what it sends to n2 arrives again"},
         {Started{}, Kind::Power, "starts"},

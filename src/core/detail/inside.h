@@ -42,7 +42,7 @@ struct PeerState {
     std::optional<Time> asked_votes{};
     LruCache<ledger::WireId, char> known_txs;
     LruCache<ledger::BlockHash, char> known_blocks;
-    LruCache<std::pair<consensus::MemberKey, consensus::Epoch>, char> known_votes;
+    LruCache<std::pair<consensus::Epoch, consensus::MemberKey>, char> known_votes;
     explicit PeerState(std::size_t known_max) : known_txs(known_max), known_blocks(known_max), known_votes(known_max) {}
 };
 
@@ -71,6 +71,8 @@ struct Node::Inside final : consensus::BlockLore {
     std::map<ledger::BlockHash, BlockFacts> facts;
     std::map<ledger::BlockHash, const HeaderNode*> tips;  ///< leaves of what may still be good
     std::set<ledger::BlockHash> invalid;
+    /// Blocks that the disk has lost, and the tips that cannot be reached without them: asked of peers again.
+    std::map<ledger::BlockHash, std::set<ledger::BlockHash>> unreadable;
     /// Who sealed what on which parent, above the final block: a second one is evidence.
     std::map<std::pair<ledger::BlockHash, consensus::MemberKey>, ledger::BlockHash> sealed;
     ledger::LedgerState state;
@@ -81,6 +83,7 @@ struct Node::Inside final : consensus::BlockLore {
     /// A state at or below the final block, to start from where going back block by block is not possible.
     std::optional<ledger::Reorganisation::Kept> kept{};
     std::unique_ptr<ledger::Reorganisation> mover;
+    const HeaderNode* mover_goal = nullptr;
     consensus::VoteBook book;
     consensus::OwnVotes own;
     ledger::PendingPool pool;
@@ -144,6 +147,7 @@ struct Node::Inside final : consensus::BlockLore {
     void heard(PeerId from, const Blocks& message);
     void heard(PeerId from, const WantBlocks& message);
     void want_blocks(PeerId from, const ledger::BlockHash& wanted);
+    void want_unreadable(PeerId from);
     void take_future();
     void take_orphans(const ledger::BlockHash& parent);
     void note_claims(const HeaderNode* node, const ledger::Block& block, const consensus::MemberKey& proposer,
@@ -159,11 +163,14 @@ struct Node::Inside final : consensus::BlockLore {
     [[nodiscard]] bool is_moving() const { return mover != nullptr || at != settled; }
     /// Goes on towards the best chain, some blocks at a time; settles when it is there.
     void follow_best();
-    bool apply_child(const HeaderNode* node);
+    bool apply_child(const HeaderNode* node, const HeaderNode* goal);
     void step_mover();
     void settle();
     void note_judged(const HeaderNode* node, const ledger::Block& block);
     void mark_invalid(const HeaderNode* node, const ledger::Reject& why);
+    /// `node` was good once, or nobody knows: whoever sent it is not to blame for this machine's disk.
+    void note_unreadable(const HeaderNode* node, const HeaderNode* goal);
+    void note_readable(const ledger::BlockHash& hash);
     void update_final();
     void set_final(const HeaderNode* node);
     void forget_old();
@@ -195,6 +202,8 @@ struct Node::Inside final : consensus::BlockLore {
     void heard(PeerId from, const Transactions& message);
     void submit(const Submit& event);
     void forget(ClientId client);
+    /// The block of the chain that has it; null when none has, or it was too long ago.
+    [[nodiscard]] const HeaderNode* place_of(const ledger::TxId& id) const;
     void announce(std::span<const ledger::SharedTx> txs, PeerId except);
     void announce_again();
     void tell(const ledger::TxId& id, Awaited& awaited_tx, Stage stage, const ledger::BlockHash& block,

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/safety_rule.h"
 #include "consensus/attestations.h"
 #include "core/detail/inside.h"
 #include "crypto/compact_target.h"
@@ -29,6 +30,13 @@ std::uint64_t claimed_generation(const ledger::Block& block) {
             if (const auto read = ledger::read_parameters(*document)) generation = read->recovery.generation;
         }
     return generation;
+}
+
+/// Where a member seals once: on a parent. (Without that rule: at a height, where every honest member that changes
+/// branches would seal twice.)
+ledger::BlockHash seat_of(const ledger::Header& header) {
+    if (holds(SafetyRule::SameParentEvidence)) return header.previous;
+    return ledger::BlockHash{crypto::sha256(ledger::records::encode_number(header.height.number())).view()};
 }
 
 }  // namespace
@@ -91,12 +99,31 @@ void Node::Inside::want_blocks(PeerId from, const ledger::BlockHash& wanted) {
     send(from, WantBlocks{.locator = std::move(locator), .wanted = wanted});
 }
 
+void Node::Inside::want_unreadable(PeerId from) {
+    const auto peer = peers.find(from);
+    if (peer == peers.end() || (peer->second.asked_blocks && now < *peer->second.asked_blocks + config.answer_timeout))
+        return;
+    const HeaderNode* node = tree.find(unreadable.begin()->first);
+    if (node == nullptr || node->parent == nullptr) return;
+    peer->second.asked_blocks = now;
+    send(from, WantBlocks{.locator = tree.locator(node->parent), .wanted = node->hash});
+}
+
 void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
     const auto hash = hash_of(block->header);
+    if (unreadable.contains(hash) && ledger::is_whole(*block)) {
+        blocks.put(hash, block);
+        persist(KeepBlock{block});
+        note_readable(hash);
+        return;
+    }
     if (tree.find(hash) != nullptr || invalid.contains(hash)) return;
     // Cheap things first: a stranger's block costs one signature check before anything of it is kept.
     const auto proposer = consensus::check_proposer(*block, signatures);
     if (!proposer) return blame(from, proposer.error());
+    // Else a relay that changes a good block's transactions would get the header banned, and with it the block.
+    if (!ledger::is_whole(*block))
+        return blame(from, {.code = RejectCode::BadMerkle, .why = "the transactions are not those of the header"});
     if (block->header.consensus != parameters().consensus)
         return blame(from, {.code = RejectCode::BadSeal, .why = "the block is of another consensus than the chain"});
     if (invalid.contains(block->header.previous)) {
@@ -140,7 +167,7 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
         });
         tips.erase(worst);
     }
-    const auto [first, alone] = sealed.emplace(std::pair{block->header.previous, *proposer}, hash);
+    const auto [first, alone] = sealed.emplace(std::pair{seat_of(block->header), *proposer}, hash);
     if (!alone && first->second != hash)
         if (const auto other = blocks.shared(first->second))
             bring_evidence({.accused = *proposer,

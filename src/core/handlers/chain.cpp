@@ -88,21 +88,20 @@ void Node::Inside::follow_best() {
         if (at == settled && HeaderTree::is_ancestor(at, best)) {
             // The common case: the chain grows.
             const HeaderNode* child = HeaderTree::ancestor(best, at->header.height + 1);
-            if (apply_child(child)) settle();
+            if (apply_child(child, best)) settle();
             continue;
         }
+        mover_goal = best;
         mover =
             std::make_unique<Reorganisation>(state, at, best, blocks, block_rules, ports.cache, ports.parallel, kept);
     }
     if (is_moving() || best_tip() != at) effects.emplace_back(Continue{});
 }
 
-bool Node::Inside::apply_child(const HeaderNode* node) {
+bool Node::Inside::apply_child(const HeaderNode* node, const HeaderNode* goal) {
     const auto block = blocks.shared(node->hash);
     if (!block) {
-        // It was known once and cannot be read: as if it had never come.
-        tips.erase(node->hash);
-        mark_invalid(node, {.code = ledger::RejectCode::MissingInput, .why = block.error().message});
+        note_unreadable(node, goal);
         return false;
     }
     auto applied = judge_and_apply(state, at->header, **block, block_rules, ports.cache, ports.parallel);
@@ -132,8 +131,27 @@ void Node::Inside::step_mover() {
     if (progress == Reorganisation::Progress::Moving) return;
     const auto finished = std::move(mover);
     if (const auto& refused = finished->report().refused) mark_invalid(refused->node, refused->why);
-    if (const auto& failed = finished->report().failed)
-        mark_invalid(failed->node, {.code = ledger::RejectCode::MissingInput, .why = failed->why.message});
+    if (const auto& failed = finished->report().failed) note_unreadable(failed->node, mover_goal);
+}
+
+void Node::Inside::note_unreadable(const HeaderNode* node, const HeaderNode* goal) {
+    unreadable[node->hash].insert(goal->hash);
+    tips.erase(goal->hash);
+    const bool leads_on = std::any_of(tips.begin(), tips.end(), [&](const auto& tip) {
+        return HeaderTree::is_ancestor(settled, tip.second);
+    });
+    if (!leads_on) tips.emplace(settled->hash, settled);
+}
+
+void Node::Inside::note_readable(const ledger::BlockHash& hash) {
+    const auto waiting = unreadable.extract(hash);
+    if (waiting.empty()) return;
+    for (const ledger::BlockHash& goal : waiting.mapped()) {
+        const HeaderNode* node = tree.find(goal);
+        if (node == nullptr || invalid.contains(goal)) continue;
+        std::erase_if(tips, [&](const auto& tip) { return HeaderTree::is_ancestor(tip.second, node); });
+        tips.emplace(goal, node);
+    }
 }
 
 void Node::Inside::note_judged(const HeaderNode* node, const ledger::Block& block) {
@@ -200,7 +218,13 @@ void Node::Inside::settle() {
     std::vector<ledger::SharedTx> undone_txs;
     for (auto node = route.undo.rbegin(); node != route.undo.rend(); ++node) {
         const auto block = blocks.shared((*node)->hash);
-        if (!block) continue;
+        if (!block) {
+            // The disk has lost it. What this node's own people wait for is still at hand.
+            std::erase_if(included, [&](const auto& one) { return one.second == (*node)->hash; });
+            for (const auto& [id, one] : awaited)
+                if (one.block == (*node)->hash) undone_txs.push_back(one.tx);
+            continue;
+        }
         for (const ledger::Tx& tx : (*block)->txs)
             if (auto checked = ledger::check_tx(tx)) {
                 included.erase((*checked)->id);
@@ -304,6 +328,7 @@ void Node::Inside::forget_old() {
     tree.prune_to(root);
     std::erase_if(facts, [&](const auto& one) { return tree.find(one.first) == nullptr; });
     std::erase_if(tips, [&](const auto& one) { return tree.find(one.first) == nullptr; });
+    std::erase_if(unreadable, [&](const auto& one) { return tree.find(one.first) == nullptr; });
     invalid.clear();
 }
 

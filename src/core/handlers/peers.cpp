@@ -58,6 +58,7 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     peer.known_blocks.put(message.tip, 0);
     check_clock();
     if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) want_blocks(from, message.tip);
+    if (!unreadable.empty()) want_unreadable(from);
     // It may have missed our tip, or the votes that show what we know.
     const auto knows = [&](const Checkpoint& checkpoint) {
         return book.is_justified(checkpoint) || checkpoint.epoch < book.final_checkpoint().epoch;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/safety_rule.h"
 #include "core/detail/inside.h"
 
 namespace rhizome::core {
@@ -53,6 +54,7 @@ void Node::Inside::finish_step() {
     if (sync_wanted) {
         sync_wanted = false;
         effects.emplace_back(Sync{last_ticket});
+        if (!holds(SafetyRule::DurableVotes)) stored_up_to(last_ticket);
     }
     blocks.end_step();
     set_wake();

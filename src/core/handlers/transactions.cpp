@@ -83,11 +83,28 @@ void Node::Inside::submit(const Submit& event) {
                       ledger::Reject{.code = RejectCode::TooManyPending,
                                      .why = "this node's disk is full: it takes no orders until there is room"});
     const auto taken = pool.admit(event.tx, {}, TxClass::Local);
-    if (!taken) return answer(Stage::Refused, {}, taken.error());
+    if (!taken) {
+        // It may be in the chain already: its client asks again because the node it asked first has died.
+        if (const HeaderNode* there = place_of(id)) {
+            if (ledger::HeaderTree::is_ancestor(there, final_node)) return answer(Stage::Final, there->hash);
+            awaited[id] = {.tx = event.tx, .clients = {event.client}, .stage = Stage::Included, .block = there->hash};
+            included[id] = there->hash;
+            return answer(Stage::Included, there->hash);
+        }
+        return answer(Stage::Refused, {}, taken.error());
+    }
     awaited[id] = {.tx = event.tx, .clients = {event.client}, .told = now};
     answer(Stage::Accepted, {});
     note_pending();
     announce({&event.tx, 1}, {});
+}
+
+const HeaderNode* Node::Inside::place_of(const TxId& id) const {
+    for (const ledger::BlockHash& hash : ports.index.blocks_with(id)) {
+        const HeaderNode* node = tree.find(hash);
+        if (node != nullptr && ledger::HeaderTree::is_ancestor(node, settled)) return node;
+    }
+    return nullptr;
 }
 
 void Node::Inside::forget(ClientId client) {
@@ -162,10 +179,15 @@ void Node::Inside::note_returned(const TxId& id) {
 }
 
 void Node::Inside::note_final(const ledger::BlockHash& hash) {
-    const auto block = blocks.shared(hash);
-    if (!block) return;
-    for (const ledger::Tx& tx : (*block)->txs) {
-        const TxId id = id_of(tx);
+    std::vector<TxId> ids;
+    if (const auto block = blocks.shared(hash)) {
+        for (const ledger::Tx& tx : (*block)->txs) ids.push_back(id_of(tx));
+    } else {
+        // The disk has lost it; who waits for what is still known.
+        for (const auto& [id, where] : included)
+            if (where == hash) ids.push_back(id);
+    }
+    for (const TxId& id : ids) {
         included.erase(id);
         finals.put(id, hash);
         if (const auto one = awaited.find(id); one != awaited.end()) {

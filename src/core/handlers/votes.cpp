@@ -27,7 +27,7 @@ void Node::Inside::heard(PeerId from, const Votes& message) {
     const Epoch last = consensus::epoch_of(now + kAheadMax, parameters().epoch);
     VoteBook::Outcome all;
     for (const Vote& vote : message.votes) {
-        if (peer != peers.end()) peer->second.known_votes.put({vote.voter, vote.ballot.target.epoch}, 0);
+        if (peer != peers.end()) peer->second.known_votes.put({vote.ballot.target.epoch, vote.voter}, 0);
         const Vote* known = book.vote_of(vote.voter, vote.ballot.target.epoch);
         if (known != nullptr && known->ballot == vote.ballot) continue;
         if (vote.ballot.target.epoch > last) continue;  // its clock or ours: nobody is blamed
@@ -148,7 +148,7 @@ void Node::Inside::flush_votes() {
     for (auto& [id, peer] : peers) {
         Votes message;
         for (const Vote& vote : votes_to_relay) {
-            const std::pair key{vote.voter, vote.ballot.target.epoch};
+            const std::pair key{vote.ballot.target.epoch, vote.voter};
             if (peer.known_votes.get(key) != nullptr) continue;
             peer.known_votes.put(key, 0);
             message.votes.push_back(vote);

@@ -115,10 +115,10 @@ TEST_F(Lmdb, StaysOpenWhileSomebodyReads) {
 }
 
 TEST_F(Lmdb, KeepsTablesApartWhenItIsOpenedAgain) {
-    for (std::size_t i = 0; i < 12'000; i += 3'000) put(i, i + 3'000);
+    for (std::size_t i = 0; i < 20'000; i += 5'000) put(i, i + 5'000);
     ASSERT_EQ(environment.renewals(), 4U);
     const auto transaction = environment.read();
-    EXPECT_EQ(transaction->count(rows).value(), 12'000U);
+    EXPECT_EQ(transaction->count(rows).value(), 20'000U);
     EXPECT_EQ(transaction->count(many).value(), 4U) << "several values of one key";
 }
 
@@ -135,9 +135,9 @@ TEST_F(Lmdb, IsReadFromManyThreadsWhileItIsOpenedAgain) {
                 ASSERT_EQ(to_bytes(**found), value(i % 2'000));
             }
         });
-    for (std::size_t i = 2'000; i < 17'000; i += 3'000) put(i, i + 3'000);
+    for (std::size_t i = 2'000; i < 27'000; i += 5'000) put(i, i + 5'000);
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(walk(), 17'000U);
+    EXPECT_EQ(walk(), 27'000U);
     EXPECT_GE(environment.renewals(), 1U);
 }
 

@@ -75,6 +75,7 @@ TEST(SimExplore, MachinesObey) {
     typing.good("run 2s");
     EXPECT_TRUE(has(typing.good("show"), "clock -3s, its clock is off, its disk is full"));
     typing.good("disk 0 roomy");
+    typing.good("disk 1 damaged");
     typing.good("clock 0 0");
     typing.good("lie 3 equivocate");
     EXPECT_TRUE(has(typing.bad("lie 3 flood"), "lies already"));

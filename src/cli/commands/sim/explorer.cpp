@@ -30,6 +30,7 @@ constexpr std::array<LieName, sim::kLies> kLieNames{{{"equivocate", sim::Lie::Eq
                                                      {"root", sim::Lie::BadRoot},
                                                      {"time", sim::Lie::FutureTime},
                                                      {"scripts", sim::Lie::BadScripts},
+                                                     {"tamper", sim::Lie::Tamper},
                                                      {"flood", sim::Lie::Flood}}};
 
 std::vector<std::string> lie_names() {
@@ -93,9 +94,9 @@ const std::vector<Explorer::Verb>& Explorer::table() {
         {"start", "MACHINES", 1, 1, "they start again", &Explorer::start},
         {"pause", "MACHINE TIME", 2, 2, "it stands still for so long", &Explorer::pause},
         {"clock", "MACHINE AHEAD", 2, 2, "its clock is so much ahead: clock 3 +2s, clock 3 0", &Explorer::clock},
-        {"disk", "MACHINE STATE", 2, 2, "full, roomy, slow, quick, backup; restore or new while it is off",
+        {"disk", "MACHINE STATE", 2, 2, "full, roomy, slow, quick, damaged, backup; restore or new while it is off",
          &Explorer::disk},
-        {"lie", "MACHINE HOW", 2, 2, "it lies: equivocate, withhold, seal, order, root, time, scripts, flood",
+        {"lie", "MACHINE HOW", 2, 2, "it lies: equivocate, withhold, seal, order, root, time, scripts, tamper or flood",
          &Explorer::lie},
         {"load", "N [MACHINES]", 1, 2, "people write N times a second, there or everywhere; load 0 ends it",
          &Explorer::load},
@@ -337,6 +338,8 @@ Result<std::string> Explorer::disk(const Words& words, const Out&) {
         sim_.clog(which, milliseconds{50}, milliseconds{400});
     } else if (what == "quick") {
         sim_.clog(which, microseconds{100}, microseconds{400});
+    } else if (what == "damaged") {
+        if (!sim_.misdirect(which)) return usage(fmt::format("n{} has no block yet that could be damaged", which));
     } else if (what == "backup") {
         sim_.back_up(which);
     } else if (what == "restore" || what == "new") {
@@ -348,8 +351,9 @@ Result<std::string> Explorer::disk(const Words& words, const Out&) {
             return usage(fmt::format("n{0} has no backup\n'disk {0} backup' makes one", which));
         }
     } else {
-        return usage(fmt::format("{} is nothing that a disk can be\nfull, roomy, slow, quick, backup, restore or new",
-                                 printable(what)));
+        return usage(
+            fmt::format("{} is nothing that a disk can be\nfull, roomy, slow, quick, damaged, backup, restore or new",
+                        printable(what)));
     }
     return std::string{};
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// The rules that keep a cluster's word, each of which can be left out, one at a time, by a program that was built for
+/// it: the mutation check of the simulator (`sim/mutation_sim_test.cpp`). A checker that finds nothing when a rule is
+/// missing proves nothing when none is.
+namespace rhizome {
+
+enum class SafetyRule : std::uint8_t {
+    DurableVotes,        ///< what a node signs is on disk before it leaves
+    SourceNotBelow,      ///< a vote's source is not below that of an earlier one
+    NextEpoch,           ///< only votes from k to k + 1 make k final
+    JointVoters,         ///< while the voters change, a quorum is one of the old and one of the new
+    SameParentEvidence,  ///< two headers accuse only when they stand on one parent
+    LockPoints,          ///< an ancestor's authority outlives its edits
+    Standing,            ///< whoever missed a turn waits behind the others
+};
+inline constexpr std::size_t kSafetyRules = 7;
+
+/// All hold in every program but that one. Asked only in files that the mutation check compiles again
+/// (`sim/CMakeLists.txt`), so that no program mixes both answers.
+#ifdef RHIZOME_MUTATION
+bool holds(SafetyRule rule);
+#else
+constexpr bool holds(SafetyRule) { return true; }
+#endif
+
+}  // namespace rhizome
