@@ -151,6 +151,18 @@ const Founding& found(std::size_t machines, const std::string& spec, Time time) 
     return made.get({machines, spec, time}, [&] { return make_founding(machines, spec, time); });
 }
 
+FirstStates first_states(const Founding& founding) {
+    FirstStates first{.genesis = {.commit = founding.genesis.commit}, .members = founding.applied};
+    state::Batch batch{{}};
+    auto entries = founding.genesis.commit.view.walk(state::Prefix::everything());
+    while (const state::Entry* entry = entries.next()) batch.put(state::EntryPtr{entry});
+    first.genesis.commit.view = std::move(batch).finish().view;
+    auto members = state::apply(first.genesis.commit.view, founding.applied.commit.delta);
+    ensure(members.has_value(), "the second block follows the first");
+    first.members.commit.view = *std::move(members);
+    return first;
+}
+
 SharedTx create_map(const LedgerState& state, const std::string& name, const std::string& text, Time now) {
     return checked({.inputs = {authority(state, path_of("/namespaces/work"))},
                     .outputs = {{.value = map_document(name, text)}},

@@ -17,6 +17,14 @@ TEST(Founding, IsMadeOnceAndTheSameForEverybody) {
     EXPECT_NE(first.chain, found(2, R"({"trust":"byzantine"})", time).chain);
 }
 
+TEST(Founding, EveryHistoryHasALineOfStatesOfItsOwn) {
+    const Founding& founding = found(3, "{}", Time::from_unix_seconds(1'700'000'000));
+    const FirstStates states = first_states(founding);
+    EXPECT_EQ(states.genesis.commit.view.root(), founding.genesis.commit.view.root());
+    EXPECT_EQ(states.members.commit.view.root(), founding.members->header.state_root);
+    EXPECT_FALSE(states.members.commit.view.is_same(founding.applied.commit.view));
+}
+
 TEST(Founding, MayBeAskedForByManyThreadsAtOnce) {
     const Time time = Time::from_unix_seconds(1'700'000'001);
     std::vector<const Founding*> found_by(4);

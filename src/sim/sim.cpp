@@ -31,8 +31,9 @@ Sim::Sim(const Setup& setup)
     archive_.put(founding_.members);
     const auto first = hash_of(genesis->header);
     const auto second = hash_of(founding_.members->header);
-    archive_.keep(first, {.commit = founding_.genesis.commit});
-    archive_.keep(second, founding_.applied);
+    const FirstStates states = first_states(founding_);
+    archive_.keep(first, states.genesis);
+    archive_.keep(second, states.members);
     machines_.reserve(setup.machines);
     for (std::size_t i = 0; i < setup.machines; ++i) {
         Machine& machine = machines_.emplace_back(archive_);
