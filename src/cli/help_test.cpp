@@ -34,7 +34,7 @@ TEST(Help, OurOwnPagesAreAsReviewed) {
     for (const auto* name : {"doctor", "completion", "init", "version"}) {
         test::expect_golden(fmt::format("cli/help-{}.txt", name), render_help({&root, root.find(name)}, {}));
     }
-    for (const auto* group : {"key", "tx", "chain", "state"}) {
+    for (const auto* group : {"key", "tx", "chain", "state", "sim"}) {
         const auto* command = root.find(group);
         test::expect_golden(fmt::format("cli/help-{}.txt", group), render_help({&root, command}, {}));
         for (const auto& verb : command->subcommands) {

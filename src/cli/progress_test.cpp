@@ -44,6 +44,20 @@ TEST(Progress, LargeTotalsDoNotOverflow) {
     EXPECT_EQ(clocked.err.str(), "\rx [###########.............]  49%\x1b[K");
 }
 
+TEST(Progress, SaysHowLongTheRestTakesAndWhatToNote) {
+    Clocked clocked;
+    Progress progress{clocked.console, "x", 1'000};
+    clocked.time += 10s;
+    progress.note("2 failed");
+    progress.advance(250);
+    EXPECT_EQ(clocked.err.str(), "\rx [######..................]  25% 30s left, 2 failed\x1b[K");
+    Progress large{clocked.console, "y", ~0ull};
+    clocked.time += 1'000s;
+    clocked.err.str({});
+    large.advance(~0ull / 4);
+    EXPECT_EQ(clocked.err.str(), "\ry [#####...................]  24% 50m left\x1b[K");
+}
+
 TEST(Progress, SpinsWhenTheTotalIsUnknown) {
     Clocked clocked;
     Progress progress{clocked.console, "waiting"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/founding.h"
 
-#include <map>
+#include <atomic>
 #include <tuple>
 
 #include <fmt/core.h>
@@ -50,6 +50,31 @@ std::string map_document(const std::string& name, const std::string& text) {
         R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"namespace":"work","name":"{}"}},"data":{{"text":"{}"}}}})",
         name, text);
 }
+
+/// What was made once, for as long as the process lives. Histories run on many threads at once, so it is a list that
+/// only grows: what is in it never changes, and two who make the same thing at the same moment only waste some time.
+template <class Key, class Value>
+class Made {
+public:
+    template <class Make>
+    const Value& get(const Key& key, const Make& make) {
+        for (const One* one = newest_.load(std::memory_order_acquire); one != nullptr; one = one->before)
+            if (one->key == key) return one->value;
+        One* const fresh = new One{key, make(), nullptr};  // stays
+        fresh->before = newest_.load(std::memory_order_acquire);
+        while (!newest_.compare_exchange_weak(fresh->before, fresh, std::memory_order_acq_rel)) {
+        }
+        return fresh->value;
+    }
+
+private:
+    struct One {
+        Key key;
+        Value value;
+        const One* before;
+    };
+    std::atomic<const One*> newest_{nullptr};
+};
 
 std::string node_document(std::size_t machine, const ledger::ChainId& chain) {
     json::Object node{
@@ -122,11 +147,20 @@ Bytes owner_unlock() {
 }
 
 const Founding& found(std::size_t machines, const std::string& spec, Time time) {
-    static std::map<std::tuple<std::size_t, std::string, Time>, Founding> made;
-    const std::tuple key{machines, spec, time};
-    const auto known = made.find(key);
-    if (known != made.end()) return known->second;
-    return made.emplace(key, make_founding(machines, spec, time)).first->second;
+    static Made<std::tuple<std::size_t, std::string, Time>, Founding> made;
+    return made.get({machines, spec, time}, [&] { return make_founding(machines, spec, time); });
+}
+
+FirstStates first_states(const Founding& founding) {
+    FirstStates first{.genesis = {.commit = founding.genesis.commit}, .members = founding.applied};
+    state::Batch batch{{}};
+    auto entries = founding.genesis.commit.view.walk(state::Prefix::everything());
+    while (const state::Entry* entry = entries.next()) batch.put(state::EntryPtr{entry});
+    first.genesis.commit.view = std::move(batch).finish().view;
+    auto members = state::apply(first.genesis.commit.view, founding.applied.commit.delta);
+    ensure(members.has_value(), "the second block follows the first");
+    first.members.commit.view = *std::move(members);
+    return first;
 }
 
 SharedTx create_map(const LedgerState& state, const std::string& name, const std::string& text, Time now) {
@@ -161,12 +195,10 @@ SharedTx relabel_namespace(const LedgerState& state, const std::string& label) {
 }
 
 SharedTx register_machine(const LedgerState& state, std::size_t machine, const ledger::ChainId& chain, Time now) {
-    static std::map<std::pair<std::size_t, ledger::ChainId>, std::string> documents;
-    auto known = documents.find({machine, chain});
-    if (known == documents.end())
-        known = documents.emplace(std::pair{machine, chain}, node_document(machine, chain)).first;
+    static Made<std::pair<std::size_t, ledger::ChainId>, std::string> documents;
+    const std::string& document = documents.get({machine, chain}, [&] { return node_document(machine, chain); });
     return checked({.inputs = {authority(state, state::Path::cluster())},
-                    .outputs = {{.value = known->second, .locking = owner_lock()}},
+                    .outputs = {{.value = document, .locking = owner_lock()}},
                     .expiry = expiry_after(now)});
 }
 

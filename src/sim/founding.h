@@ -30,8 +30,18 @@ struct Founding {
     ledger::Applied applied{};
     ledger::ChainId chain{};
 };
-/// `spec` is the Cluster's. Keys' proofs of possession are dear, so foundings are remembered in the process.
+/// `spec` is the Cluster's. Keys' proofs of possession are dear, so foundings are remembered for as long as the process
+/// lives. May be called from any thread, as all functions here.
 const Founding& found(std::size_t machines, const std::string& spec, Time time);
+
+/// What the two blocks did, as the beginning of a line of states of its own. The memory of such a line is given back
+/// when it ends, and not before: histories that all grew out of one founding would keep what the largest of them ever
+/// needed.
+struct FirstStates {
+    ledger::Applied genesis{};
+    ledger::Applied members{};
+};
+FirstStates first_states(const Founding& founding);
 
 // ---- what people write, on top of a state they see
 // -------------------------------------------------------------------

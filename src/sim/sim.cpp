@@ -6,16 +6,17 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "consensus/judge.h"
 
 namespace rhizome::sim {
 namespace {
-
-std::string short_hash(const ledger::BlockHash& hash) { return hash.hex().substr(0, 8); }
 
 /// A link that carries nothing is noticed after a while, one that carries again soon.
 constexpr milliseconds kLinkDownMax{8'000};
 constexpr milliseconds kLinkUpMax{400};
 constexpr milliseconds kAskAgain{1'000};
+/// Disks that take longer are called slow by those who watch.
+constexpr milliseconds kQuickSyncMax{1};
 
 }  // namespace
 
@@ -30,8 +31,9 @@ Sim::Sim(const Setup& setup)
     archive_.put(founding_.members);
     const auto first = hash_of(genesis->header);
     const auto second = hash_of(founding_.members->header);
-    archive_.keep(first, {.commit = founding_.genesis.commit});
-    archive_.keep(second, founding_.applied);
+    const FirstStates states = first_states(founding_);
+    archive_.keep(first, states.genesis);
+    archive_.keep(second, states.members);
     machines_.reserve(setup.machines);
     for (std::size_t i = 0; i < setup.machines; ++i) {
         Machine& machine = machines_.emplace_back(archive_);
@@ -44,7 +46,11 @@ Sim::Sim(const Setup& setup)
         machine.sync_max = setup.sync_max;
         checks_.note_honest(machine.signer->key(), true);
     }
-    for (std::size_t i = 0; i < setup.machines; ++i) {
+    for (const auto& [left, right] : setup.links) {
+        machines_[left].neighbours.insert(right);
+        machines_[right].neighbours.insert(left);
+    }
+    for (std::size_t i = 0; i < setup.machines && setup.links.empty(); ++i) {
         if (setup.neighbours == 0 || setup.machines <= setup.neighbours + 1) {
             for (std::size_t j = 0; j < setup.machines; ++j)
                 if (j != i) machines_[i].neighbours.insert(j);
@@ -104,7 +110,7 @@ void Sim::start(std::size_t index) {
     if (machine.node) return;
     ++machine.life;
     if (machine.disk.is_damaged()) {
-        if (narrate) narrate(now_, index, "finds its disk damaged and gets a new one");
+        if (watch) see(index, DiskChanged{DiskState::New});
         machine.disk.replace();
     }
     const core::Ports ports{.blocks = machine.disk,
@@ -122,7 +128,7 @@ void Sim::start(std::size_t index) {
     checks_.started(index);
     machine.wake = {};
     machine.disk_free = now_;
-    if (narrate) narrate(now_, index, "starts");
+    if (watch) see(index, Started{});
     update_links();
     step(index, core::Tick{});
     if (machine.disk_low) step(index, core::DiskLow{true});
@@ -134,7 +140,7 @@ void Sim::start(std::size_t index) {
 void Sim::crash(std::size_t index, std::uint64_t keep) {
     Machine& machine = machines_[index];
     if (!machine.node) return;
-    if (narrate) narrate(now_, index, "loses power");
+    if (watch) see(index, PowerLost{});
     machine.node.reset();
     ++machine.life;
     machine.disk.lose(keep);
@@ -178,6 +184,7 @@ void Sim::note_own_words(std::size_t index, const core::Message& message) {
 void Sim::replace_disk(std::size_t index) {
     ensure(!machines_[index].node, "a disk is replaced while the machine is off");
     machines_[index].disk.replace();
+    if (watch) see(index, DiskChanged{DiskState::New});
 }
 
 void Sim::install_snapshot(std::size_t index, std::size_t from) {
@@ -187,33 +194,72 @@ void Sim::install_snapshot(std::size_t index, std::size_t from) {
 
 bool Sim::restore_backup(std::size_t index) {
     ensure(!machines_[index].node, "a backup is restored while the machine is off");
-    return machines_[index].disk.restore();
+    const bool restored = machines_[index].disk.restore();
+    if (watch && restored) see(index, DiskChanged{DiskState::Restored});
+    return restored;
 }
 
-void Sim::pause(std::size_t index, microseconds duration) { machines_[index].paused_until = now_ + duration; }
+bool Sim::misdirect(std::size_t index) {
+    const bool damaged = machines_[index].disk.misdirect(random_);
+    if (watch && damaged) see(index, DiskChanged{DiskState::Damaged});
+    return damaged;
+}
+
+void Sim::back_up(std::size_t index) {
+    machines_[index].disk.back_up();
+    if (watch) see(index, DiskChanged{DiskState::Copied});
+}
+
+void Sim::pause(std::size_t index, microseconds duration) {
+    Machine& machine = machines_[index];
+    const Time until = now_ + duration;
+    if (watch && (until > now_ || machine.paused_until > now_)) see(index, Paused{duration});
+    machine.paused_until = until;
+}
 void Sim::set_clock(std::size_t index, microseconds ahead) {
+    if (watch && machines_[index].clock_ahead != ahead) see(index, ClockSet{ahead});
     machines_[index].clock_ahead = ahead;
     if (machines_[index].node) step(index, core::Tick{});
 }
 
 void Sim::set_disk_low(std::size_t index, bool low) {
+    if (watch && machines_[index].disk_low != low) see(index, DiskChanged{low ? DiskState::Low : DiskState::Roomy});
     machines_[index].disk_low = low;
     if (machines_[index].node) step(index, core::DiskLow{low});
 }
 
 void Sim::clog(std::size_t index, microseconds sync_min, microseconds sync_max) {
+    const bool slow = sync_max > kQuickSyncMax;
+    if (watch && slow != (machines_[index].sync_max > kQuickSyncMax))
+        see(index, DiskChanged{slow ? DiskState::Slow : DiskState::Quick});
     machines_[index].sync_min = sync_min;
     machines_[index].sync_max = sync_max;
 }
 
 void Sim::corrupt(std::size_t index, std::unique_ptr<Byzantine> liar) {
     checks_.note_honest(machines_[index].signer->key(), false);
-    if (narrate) narrate(now_, index, "begins to lie: " + liar->describe());
+    if (watch) see(index, BeganToLie{liar->describe()});
     machines_[index].liar = std::move(liar);
 }
 
 void Sim::let_lie(std::size_t index) {
     if (machines_[index].node && machines_[index].liar) machines_[index].liar->act(*this, index);
+}
+
+void Sim::see_write(std::size_t index, const core::Write& what) {
+    const auto* append = std::get_if<core::AppendBlock>(&what);
+    const auto* keep = std::get_if<core::KeepBlock>(&what);
+    if (append == nullptr && keep == nullptr) return;
+    const ledger::Block& block = append != nullptr ? *append->block : *keep->block;
+    const auto proposer = consensus::proposer_in(block.seal);
+    std::size_t who = kNobody;
+    for (std::size_t i = 0; i < machines_.size() && proposer && who == kNobody; ++i)
+        if (machines_[i].signer->key() == *proposer) who = i;
+    see(index, BlockKept{.hash = hash_of(block.header),
+                         .parent = block.header.previous,
+                         .height = block.header.height.number(),
+                         .proposer = who,
+                         .transactions = block.txs.size()});
 }
 
 void Sim::step(std::size_t index, core::EventKind kind) {
@@ -257,6 +303,7 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         if (!machine.liar) note_own_words(index, *message);
         send_as(index, to->second, message);
     } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
+        if (watch) see_write(index, persist->what);
         machine.disk.write(persist->ticket, persist->what);
     } else if (const auto* sync = std::get_if<core::Sync>(&effect)) {
         // One sync after the other, as on a real disk.
@@ -286,29 +333,24 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
     } else if (const auto* publish = std::get_if<core::Publish>(&effect)) {
         if (const auto* moved = std::get_if<core::TipMoved>(&publish->notice)) {
             if (!machine.liar) checks_.tip_moved(index, *moved);
-            if (narrate)
-                narrate(
-                    now_, index,
-                    fmt::format("follows {} at height {}{}", short_hash(moved->to), machine.node->tip().height,
-                                moved->undone.empty() ? "" : fmt::format(", {} blocks undone", moved->undone.size())));
+            if (watch)
+                see(index, TipChanged{.from = moved->from,
+                                      .to = moved->to,
+                                      .height = machine.node->tip().height.number(),
+                                      .undone = moved->undone.size(),
+                                      .applied = moved->applied.size()});
         } else if (const auto* final_block = std::get_if<core::FinalMoved>(&publish->notice)) {
             if (!machine.liar) checks_.final_moved(index, final_block->block, machine.node->final_generation());
-            if (narrate)
-                narrate(now_, index,
-                        fmt::format("{} at height {} is final", short_hash(final_block->block), final_block->height));
+            if (watch) see(index, FinalAdvanced{final_block->block, final_block->height.number()});
         } else if (const auto* changed = std::get_if<core::ConditionChanged>(&publish->notice)) {
-            if (narrate)
-                narrate(now_, index,
-                        fmt::format("condition {} {}", static_cast<int>(changed->condition),
-                                    changed->holds ? "holds" : "ends"));
+            if (watch) see(index, ConditionSeen{changed->condition, changed->holds});
         }
     } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
         const auto who = machine.peers.find(blame->peer);
         if (who != machine.peers.end() && !machine.liar && !machines_[who->second].liar)
             checks_.fault(
                 fmt::format("machine {} blames honest machine {}: {}", index, who->second, to_text(blame->why)));
-        if (narrate && who != machine.peers.end())
-            narrate(now_, index, fmt::format("blames {}: {}", name_of(who->second), to_text(blame->why)));
+        if (watch && who != machine.peers.end()) see(index, Blamed{who->second, std::string{name(blame->why.code)}});
     }
 }
 
@@ -395,19 +437,20 @@ Sim& Sim::split(const std::vector<std::vector<std::size_t>>& groups) {
                 blocked_.erase({left, right});
             }
         }
-    if (narrate) narrate(now_, SIZE_MAX, fmt::format("the network splits into {} groups", groups.size()));
+    if (watch) see(kNobody, NetworkSplit{groups});
     update_links();
     return *this;
 }
 
 Sim& Sim::heal() {
+    if (watch && !blocked_.empty()) see(kNobody, NetworkHealed{});
     blocked_.clear();
-    if (narrate) narrate(now_, SIZE_MAX, "the network is whole again");
     update_links();
     return *this;
 }
 
 void Sim::block(std::size_t from, std::size_t to, bool blocked) {
+    if (watch && blocked_.contains({from, to}) != blocked) see(from, OneWay{to, blocked});
     if (blocked) {
         blocked_.insert({from, to});
     } else {
@@ -417,6 +460,9 @@ void Sim::block(std::size_t from, std::size_t to, bool blocked) {
 }
 
 void Sim::block_only(std::set<std::pair<std::size_t, std::size_t>> directions) {
+    if (watch && directions != blocked_)
+        directions.empty() ? see(kNobody, NetworkHealed{})
+                           : see(kNobody, NetworkStorm{directions.size(), machines_.size() * (machines_.size() - 1)});
     blocked_ = std::move(directions);
     update_links();
 }
@@ -476,6 +522,8 @@ void Sim::answer(std::size_t machine, const core::Answer& said) {
     Order& order = orders_[index];
     if (!order.open || order.machine != machine) return;
     order.stage = said.stage;
+    if (watch)
+        see(machine, OrderAnswered{index, said.stage, order.was_accepted, said.refused ? to_text(*said.refused) : ""});
     switch (said.stage) {
         case core::Stage::Accepted:
             order.was_accepted = true;

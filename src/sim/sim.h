@@ -16,6 +16,7 @@
 #include "sim/checks.h"
 #include "sim/disk.h"
 #include "sim/founding.h"
+#include "sim/timeline.h"
 
 /// Many nodes in one process on virtual time: the same core as in the daemon, everything else drawn from one seed.
 namespace rhizome::sim {
@@ -34,7 +35,8 @@ struct Setup {
     std::size_t running = SIZE_MAX;  ///< so many are started; the others are only registered
     std::string spec = "{}";
     LinkQuality link{};
-    std::size_t neighbours = 0;  ///< each machine's links; 0: everybody with everybody
+    std::size_t neighbours = 0;                                ///< each machine's links; 0: everybody with everybody
+    std::vector<std::pair<std::size_t, std::size_t>> links{};  ///< these and no others, when there are any
     microseconds sync_min{100};
     microseconds sync_max{400};
     core::Config config{};
@@ -97,13 +99,13 @@ public:
     void replace_disk(std::size_t machine);
     /// A new disk with another machine's state after its newest final block, and nothing from before.
     void install_snapshot(std::size_t machine, std::size_t from);
-    void back_up(std::size_t machine) { machines_[machine].disk.back_up(); }
+    void back_up(std::size_t machine);
     bool restore_backup(std::size_t machine);
     /// Takes nothing in for so long; then everything at once.
     void pause(std::size_t machine, microseconds duration);
     void set_clock(std::size_t machine, microseconds ahead);
     /// One of its blocks can no longer be read. Whoever finds that at a start puts in a new disk.
-    bool misdirect(std::size_t machine) { return machines_[machine].disk.misdirect(random_); }
+    bool misdirect(std::size_t machine);
     [[nodiscard]] bool has_damage(std::size_t machine) const { return machines_[machine].disk.is_damaged(); }
     void set_disk_low(std::size_t machine, bool low);
     void clog(std::size_t machine, microseconds sync_min, microseconds sync_max);
@@ -141,8 +143,8 @@ public:
     [[nodiscard]] Archive& archive() { return archive_; }
     [[nodiscard]] Random& random() { return random_; }
     [[nodiscard]] const Setup& setup() const { return setup_; }
-    /// What happened, for people; empty unless asked for.
-    std::function<void(Time, std::size_t machine, const std::string& what)> narrate;
+    /// Told what happens, when somebody wants to watch. Changes nothing.
+    std::function<void(const Seen&)> watch;
 
     /// For liars: hands a message to the network as if this machine had sent it.
     void send_as(std::size_t from, std::size_t to, const core::SharedMessage& message);
@@ -183,6 +185,8 @@ private:
         }
     };
 
+    void see(std::size_t machine, Happening what) { watch({now_, machine, std::move(what)}); }
+    void see_write(std::size_t machine, const core::Write& what);
     void step(std::size_t machine, core::EventKind kind);
     void perform(std::size_t machine, core::Effect& effect);
     void deliver(std::size_t from, std::size_t to, const core::SharedMessage& message);

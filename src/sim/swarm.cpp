@@ -21,11 +21,12 @@ public:
         : options_(options), random_(Random{seed}.fork("weather")), sim_(draw_setup(seed)) {
         verdict_.seed = seed;
         verdict_.machines = sim_.size();
-        if (options.narrate)
-            sim_.narrate = [this](Time, std::size_t machine, const std::string& what) {
-                options_.narrate(Time{sim_.elapsed()}, machine, what);
-            };
+        sim_.watch = options.watch;
     }
+
+    [[nodiscard]] Sim& sim() { return sim_; }
+    /// The chain that it ended on: the first honest machine's.
+    [[nodiscard]] ledger::BlockHash tip() const { return sim_.node(honest().front()).tip_hash(); }
 
     Verdict run() {
         draw_faults();
@@ -413,5 +414,17 @@ private:
 std::string Verdict::replay_line() const { return fmt::format("rhizome sim replay {}", seed); }
 
 Verdict run_seed(std::uint64_t seed, const SwarmOptions& options) { return History{seed, options}.run(); }
+
+Recorded record_seed(std::uint64_t seed, const SwarmOptions& options) {
+    History history{seed, options};
+    Recorded recorded{.timeline = Timeline{history.sim().size(), history.sim().setup().start}};
+    history.sim().watch = [&](const Seen& seen) {
+        recorded.timeline.note(seen);
+        if (options.watch) options.watch(seen);
+    };
+    recorded.verdict = history.run();
+    recorded.timeline.settle(history.sim().now(), history.tip());
+    return recorded;
+}
 
 }  // namespace rhizome::sim

@@ -35,10 +35,17 @@ struct SwarmOptions {
     microseconds faults_for = std::chrono::seconds{40};  ///< then everything heals
     microseconds converge_within = std::chrono::seconds{60};
     bool liars = true;
-    /// Told what happens, when somebody wants to watch.
-    std::function<void(Time since_start, std::size_t machine, const std::string& what)> narrate{};
+    /// Told what happens, when somebody wants to watch. Changes nothing.
+    std::function<void(const Seen&)> watch{};
 };
 
 Verdict run_seed(std::uint64_t seed, const SwarmOptions& options = {});
+
+/// The same history with everything that was seen. Watching costs time and memory, and changes nothing.
+struct Recorded {
+    Verdict verdict{};
+    Timeline timeline;
+};
+Recorded record_seed(std::uint64_t seed, const SwarmOptions& options = {});
 
 }  // namespace rhizome::sim

@@ -20,6 +20,7 @@ Command init_command();
 Command key_command();
 Command man_command();
 Command script_command();
+Command sim_command();
 Command state_command();
 Command tx_command();
 Command version_command();
