@@ -164,11 +164,15 @@ void Sim::note_own_words(std::size_t index, const core::Message& message) {
             checks_.vote_sent(vote);
             own = true;
         }
-    } else if (const auto* block = std::get_if<core::NewBlock>(&message)) {
-        checks_.block_sent(*block->block);
-        const auto proposer = consensus::proposer_in(block->block->seal);
-        own = proposer && *proposer == machine.signer->key();
     }
+    const auto note_block = [&](const ledger::Block& block) {
+        checks_.block_sent(block);
+        const auto proposer = consensus::proposer_in(block.seal);
+        own |= proposer && *proposer == machine.signer->key();
+    };
+    if (const auto* news = std::get_if<core::NewBlock>(&message)) note_block(*news->block);
+    if (const auto* answer = std::get_if<core::Blocks>(&message))
+        for (const core::SharedBlock& block : answer->blocks) note_block(*block);
     if (!own || !machine.dies_speaking) return;
     const microseconds back_after = *machine.dies_speaking;
     machine.dies_speaking.reset();

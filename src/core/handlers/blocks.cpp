@@ -76,6 +76,8 @@ void Node::Inside::heard(PeerId from, const WantBlocks& message) {
         const HeaderNode* node = HeaderTree::ancestor(goal, ledger::Height{height});
         const auto block = blocks.shared(node->hash);
         if (!block) break;  // pruned, or never had
+        // What this node has sealed leaves it when it is on disk, whoever asks.
+        if (std::any_of(held.begin(), held.end(), [&](const Held& one) { return one.block == *block; })) break;
         bytes += ledger::encoded_size(**block);
         if (answer.blocks.size() == config.answer_blocks_max ||
             (bytes > config.answer_bytes_max && !answer.blocks.empty())) {
