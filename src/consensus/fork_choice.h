@@ -13,10 +13,10 @@ namespace rhizome::consensus {
 /// after the fork has the lower hash is better: not the tip's, or every block more would turn a tie around. Together a
 /// total order: nodes that know the same blocks and votes follow the same chain.
 struct ChainRank {
-    std::uint64_t generation = 0;  ///< of recovery
-    Epoch final_epoch{};           ///< of its newest final checkpoint
-    Epoch justified_epoch{};       ///< of its newest justified checkpoint
-    U256 weight{};                 ///< work, or attestations of distinct members and slots
+    std::uint64_t generation = 0;   ///< of recovery
+    ledger::Height final_height{};  ///< of its newest final block; all final blocks are on one line
+    Epoch justified_epoch{};        ///< of its newest justified checkpoint
+    U256 weight{};                  ///< work, or attestations of distinct members and slots
 
     friend bool operator==(const ChainRank&, const ChainRank&) = default;
     friend std::strong_ordering operator<=>(const ChainRank& left, const ChainRank& right) = default;

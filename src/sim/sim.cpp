@@ -145,6 +145,7 @@ void Sim::crash(std::size_t index, std::uint64_t keep) {
     ++machine.life;
     machine.disk.lose(keep);
     machine.paused_until = {};
+    machine.inbox.clear();
     for (const std::size_t other : std::set<std::size_t>{machine.linked}) disconnect(index, other);
     for (std::size_t order = 0; order < orders_.size(); ++order)
         if (orders_[order].open && orders_[order].machine == index)
@@ -219,6 +220,7 @@ void Sim::pause(std::size_t index, microseconds duration) {
     const Time until = now_ + duration;
     if (watch && (until > now_ || machine.paused_until > now_)) see(index, Paused{duration});
     machine.paused_until = until;
+    if (until <= now_ && !machine.inbox.empty()) drain_inbox(index);
 }
 void Sim::set_clock(std::size_t index, microseconds ahead) {
     if (watch && machines_[index].clock_ahead != ahead) see(index, ClockSet{ahead});
@@ -266,14 +268,30 @@ void Sim::see_write(std::size_t index, const core::Write& what) {
                          .transactions = block.txs.size()});
 }
 
+void Sim::drain_inbox(std::size_t index) {
+    Machine& machine = machines_[index];
+    if (now_ < machine.paused_until) {
+        const std::uint64_t life = machine.life;
+        at(machine.paused_until, [this, index, life] {
+            if (machines_[index].life == life) drain_inbox(index);
+        });
+        return;
+    }
+    const std::uint64_t life = machine.life;
+    auto waiting = std::exchange(machine.inbox, {});
+    for (core::EventKind& kind : waiting) {
+        if (machine.life != life) return;
+        step(index, std::move(kind));
+    }
+}
+
 void Sim::step(std::size_t index, core::EventKind kind) {
     Machine& machine = machines_[index];
     if (!machine.node) return;
-    if (now_ < machine.paused_until) {
-        const std::uint64_t life = machine.life;
-        at(machine.paused_until, [this, index, life, kind = std::move(kind)]() mutable {
-            if (machines_[index].life == life) step(index, std::move(kind));
-        });
+    if (now_ < machine.paused_until || !machine.inbox.empty()) {
+        // In the order it came, however often it is paused again.
+        machine.inbox.push_back(std::move(kind));
+        if (machine.inbox.size() == 1) drain_inbox(index);
         return;
     }
     ++events_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -162,6 +163,7 @@ private:
         std::uint64_t life = 0;  ///< counts starts: what was meant for an earlier life is lost
         microseconds clock_ahead{0};
         Time paused_until{};
+        std::deque<core::EventKind> inbox{};  ///< what came while it was paused
         Time wake{};
         std::set<std::size_t> neighbours{};
         std::set<std::size_t> linked{};  ///< neighbours it has a link to now
@@ -188,6 +190,7 @@ private:
     void see(std::size_t machine, Happening what) { watch({now_, machine, std::move(what)}); }
     void see_write(std::size_t machine, const core::Write& what);
     void step(std::size_t machine, core::EventKind kind);
+    void drain_inbox(std::size_t machine);
     void perform(std::size_t machine, core::Effect& effect);
     void deliver(std::size_t from, std::size_t to, const core::SharedMessage& message);
     void connect(std::size_t left, std::size_t right);

@@ -29,6 +29,8 @@ struct BlockFacts {
     U256 weight{};
     bool judged = false;
     consensus::MemberKey proposer{};
+    /// The newest block up to this one that its only voter sealed: final by that, for everybody who sees it.
+    ledger::Height sealed_final{};
     PeerId from{};  ///< who sent it first; zero: made or found here
 };
 
@@ -167,6 +169,8 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/chain.cpp: which chain is followed
     // -----------------------------------------------------------------
+    /// Up to where a chain is final by its only voter's seals alone.
+    [[nodiscard]] ledger::Height sealed_final_of(const HeaderNode* node, const BlockFacts& known) const;
     [[nodiscard]] consensus::ChainRank rank_of(const HeaderNode* node) const;
     [[nodiscard]] bool is_better(const HeaderNode* left, const HeaderNode* right) const;
     [[nodiscard]] bool may_follow(const HeaderNode* node) const;

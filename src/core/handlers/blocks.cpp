@@ -200,6 +200,7 @@ void Node::Inside::note_claims(const HeaderNode* node, const ledger::Block& bloc
     }
     const auto sum = add(claim.weight, gained);
     claim.weight = sum.overflow ? U256::max() : sum.value;
+    claim.sealed_final = sealed_final_of(node, claim);
     facts[node->hash] = std::move(claim);
 }
 

@@ -25,6 +25,12 @@ bool Node::Inside::is_member(const consensus::MemberKey& key) const {
            state.view().get(ledger::records::member(key)) != nullptr;
 }
 
+ledger::Height Node::Inside::sealed_final_of(const HeaderNode* node, const BlockFacts& known) const {
+    if (known.electorate && known.electorate->is_only_voter(known.proposer)) return node->header.height;
+    const auto parent = node->parent == nullptr ? facts.end() : facts.find(node->parent->hash);
+    return parent == facts.end() ? ledger::Height{} : parent->second.sealed_final;
+}
+
 consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
     const BlockFacts& known = facts.at(node->hash);
     consensus::ChainRank rank{.generation = known.electorate->generation, .weight = known.weight};
@@ -33,7 +39,10 @@ consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
         const HeaderNode* block = tree.find(checkpoint.block);
         return block != nullptr && HeaderTree::is_ancestor(block, node);
     };
-    if (on_chain(book.final_checkpoint())) rank.final_epoch = book.final_checkpoint().epoch;
+    rank.final_height = known.sealed_final;
+    if (const HeaderNode* block = tree.find(book.final_checkpoint().block);
+        block != nullptr && HeaderTree::is_ancestor(block, node))
+        rank.final_height = std::max(rank.final_height, block->header.height);
     const auto& justified = book.justified();
     const auto highest = std::find_if(justified.rbegin(), justified.rend(), on_chain);
     if (highest != justified.rend()) rank.justified_epoch = highest->epoch;
@@ -166,6 +175,8 @@ void Node::Inside::note_judged(const HeaderNode* node, const ledger::Block& bloc
     }
     known.weight = consensus::records::weight_of(state.view());
     known.judged = true;
+    if (const auto proposer = consensus::proposer_in(block.seal)) known.proposer = *proposer;
+    known.sealed_final = sealed_final_of(node, known);
     if (known.electorate->generation > book.generation())
         book.begin_generation(known.electorate->generation, {.block = ledger::BlockHash{chain.view()}});
     // The judge has looked at the votes it carries: they count here too, should gossip have missed them.
@@ -277,6 +288,12 @@ void Node::Inside::settle() {
 }
 
 void Node::Inside::update_final() {
+    if (const auto height = facts.at(settled->hash).sealed_final; height > final_node->header.height) {
+        const HeaderNode* node = HeaderTree::ancestor(settled, height);
+        // Its own blocks are final when they are on its disk.
+        const bool waits = std::any_of(held.begin(), held.end(), [&](const Held& one) { return one.block != nullptr; });
+        if (!waits && HeaderTree::is_ancestor(final_node, node)) set_final(node);
+    }
     const Checkpoint& checkpoint = book.final_checkpoint();
     const HeaderNode* node = tree.find(checkpoint.block);
     if (node == nullptr || node == final_node) return;

@@ -60,11 +60,20 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
             newer = std::make_shared<const consensus::Electorate>(std::move(electorate));
         facts[node->hash] = {.electorate = newer, .weight = consensus::records::weight_of(view), .judged = true};
         if (node == final_node) kept = ledger::Reorganisation::Kept{view, node};
+        if (const auto block = blocks.shared(node->hash))
+            if (const auto proposer = consensus::proposer_in((*block)->seal)) facts[node->hash].proposer = *proposer;
         const auto change = blocks.change(node->hash);
         if (!change) break;  // not kept so far back
         auto before = state::undo(view, *change);
         if (!before) break;
         view = *std::move(before);
+    }
+
+    // From old to new: each begins with what its parent has.
+    const std::size_t restored = facts.size();
+    for (std::size_t back = restored; back-- > 0;) {
+        const HeaderNode* node = ledger::HeaderTree::ancestor(at, at->header.height - back);
+        facts.at(node->hash).sealed_final = sealed_final_of(node, facts.at(node->hash));
     }
 
     const consensus::Electorate& now_voting = *facts.at(at->hash).electorate;
