@@ -40,6 +40,7 @@ struct PeerState {
     Time clock_heard{};  ///< by ours
     bool is_member = false;
     consensus::MemberKey member{};
+    consensus::Checkpoint justified{};   ///< as it last said
     std::optional<Time> asked_blocks{};  ///< a question is open
     ledger::BlockHash last_block{};      ///< where its last answer ended
     std::optional<Time> asked_votes{};

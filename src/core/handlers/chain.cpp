@@ -49,6 +49,12 @@ consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
     if (known.judged) return rank;
     // Votes for blocks that were not judged yet count as their branch claims they do: else a branch that others have
     // justified would never be looked at by one who has justified something on its own.
+    // The voters may be others on that branch than where it left ours: what a member says is justified there is a reason
+    // to look as well.
+    for (const auto& [id, peer] : peers) {
+        if (!peer.is_member || peer.justified.epoch <= rank.justified_epoch) continue;
+        if (on_chain(peer.justified)) rank.justified_epoch = peer.justified.epoch;
+    }
     for (const auto& [block, targets] : book.unsettled()) {
         const HeaderNode* target = tree.find(block);
         if (target == nullptr || targets.rbegin()->epoch <= rank.justified_epoch ||

@@ -55,6 +55,7 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     peer.clock_heard = now;
     peer.member = message.member;
     peer.is_member = is_member(message.member);
+    peer.justified = message.justified;
     peer.known_blocks.put(message.tip, 0);
     if (peers.size() <= 2) check_clock();  // with more of them once a second will do
     if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) want_blocks(from, message.tip);
