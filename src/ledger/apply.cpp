@@ -10,9 +10,8 @@
 #include "ledger/codec.h"
 #include "ledger/limits.h"
 #include "ledger/order.h"
+#include "ledger/signature_work.h"
 #include "ledger/special_kinds.h"
-#include "ledger/tx_host.h"
-#include "script/interpreter.h"
 
 namespace rhizome::ledger {
 namespace {
@@ -65,36 +64,6 @@ Reject in_transaction(std::size_t position, const CheckedTx& tx, Reject reject) 
     reject.transaction = position;
     reject.why.insert(0, fmt::format("transaction {} ({}): ", position, tx.id.hex().substr(0, 16)));
     return reject;
-}
-
-/// Runs the scripts of one transaction that can be found in `state`, collecting the good signatures.
-void verify_scripts(const CheckedTx& tx, const LedgerState& state, const Place& place, const SignatureCache& cache,
-                    std::vector<SignatureCache::Key>& found) {
-    const auto run = [&](std::size_t i, ByteView lock, const SpentValue& spent) {
-        if (lock.empty() || tx.tx.inputs[i].unlocking.empty()) return;
-        const TxHost host{tx, i, spent, place, state.view(), cache, found};
-        const auto limit = static_cast<std::uint32_t>(checks_allowed(tx.bytes));
-        (void)script::verify(tx.tx.inputs[i].unlocking, lock, host, script::kChainRules, {.signature_checks = limit});
-    };
-    for (std::size_t i = 0; i < tx.tx.inputs.size(); ++i) {
-        const Outpoint& outpoint = tx.tx.inputs[i].previous;
-        // The role decides what is signed. An output that some document here lies below is taken as authority, another
-        // as a version; where that guess is wrong, `execute` asks again.
-        const state::Entry* authority = nullptr;
-        for (const NamedOutput& output : tx.outputs) {
-            if (output.wish == Wish::Nothing) continue;
-            for (const state::Path& above : output.resource.path.ancestors()) {
-                const state::Entry* entry = state.view().get(above);
-                if (entry != nullptr && entry->origin().lock.output == outpoint) authority = entry;
-            }
-            if (authority != nullptr) break;
-        }
-        if (authority != nullptr) {
-            run(i, authority->script(), SpentValue::of_authority());
-        } else if (const state::Entry* entry = state.index().find(outpoint)) {
-            run(i, entry->script(), SpentValue::of_document(entry->document_hash()));
-        }
-    }
 }
 
 /// The chain id is the hash of the genesis block, so it can stand in the state only from the block after it.
@@ -181,17 +150,6 @@ Result<void, state::DeltaFault> LedgerState::step_back(const state::Delta& delta
     TRY(auto before, state::undo(view_, delta));
     (void)jump_to(std::move(before));
     return {};
-}
-
-void verify_ahead(const LedgerState& state, const NextBlock& next, std::span<const SharedTx> txs, SignatureCache& cache,
-                  Parallel& parallel) {
-    const Place place = place_of(state, next);
-    std::vector<std::vector<SignatureCache::Key>> found(txs.size());
-    parallel.for_ranges(txs.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) verify_scripts(*txs[i], state, place, cache, found[i]);
-    });
-    for (const auto& keys : found)
-        for (const auto& key : keys) cache.insert(key);
 }
 
 Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next, std::span<const SharedTx> txs,

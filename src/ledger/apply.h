@@ -97,9 +97,4 @@ Result<GenesisBlock, Reject> make_genesis(std::string cluster, Bytes lock, Time 
 /// Checks and applies one from elsewhere.
 Result<state::Commit, Reject> apply_genesis(const Block& block, const ConsensusPart& consensus);
 
-/// Verifies the signatures of `txs` over all cores and remembers the good ones, so that `execute` finds them. Scripts
-/// whose locks are not in `state` yet are left to `execute`.
-void verify_ahead(const LedgerState& state, const NextBlock& next, std::span<const SharedTx> txs, SignatureCache& cache,
-                  Parallel& parallel);
-
 }  // namespace rhizome::ledger

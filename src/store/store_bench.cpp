@@ -17,6 +17,7 @@
 #include "ledger/block_factory.h"
 #include "ledger/codec.h"
 #include "ledger/pending_pool.h"
+#include "ledger/signature_work.h"
 #include "runtime/thread_pool.h"
 #include "store/chain.h"
 #include "store/snapshot_file.h"
