@@ -71,21 +71,10 @@ ChainId chain_of(const LedgerState& parent, const NextBlock& next) {
     return parent.chain().is_zero() ? ChainId{next.parent.view()} : parent.chain();
 }
 
-Result<std::vector<SharedTx>, Reject> check_all(const std::vector<Tx>& txs, Parallel& parallel) {
-    std::vector<Result<SharedTx, Reject>> checked(txs.size(), SharedTx{});
-    parallel.for_ranges(txs.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) checked[i] = check_tx(txs[i]);
-    });
-    std::vector<SharedTx> good;
-    good.reserve(txs.size());
-    for (std::size_t i = 0; i < checked.size(); ++i) {
-        if (!checked[i]) {
-            checked[i].error().why.insert(0, fmt::format("transaction {}: ", i));
-            return Fail{std::move(checked[i]).error()};
-        }
-        good.push_back(*std::move(checked[i]));
-    }
-    return good;
+Result<std::vector<SharedTx>, Reject> check_all(std::span<const Tx> txs, Parallel& parallel) {
+    CheckWork work{txs};
+    parallel.for_ranges(work.size(), [&](std::size_t begin, std::size_t end) { work.check(begin, end); });
+    return std::move(work).finish();
 }
 
 crypto::Hash256 merkle_root_of_txs(std::span<const SharedTx> txs) {
@@ -178,7 +167,7 @@ Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next
 
 Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_header, const Block& block,
                               const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
-                              Parallel& parallel) {
+                              Parallel& parallel, const BodyAhead* ahead) {
     const Header& header = block.header;
     const NextBlock next{.parent = hash_of(parent_header),
                          .height = header.height,
@@ -195,10 +184,10 @@ Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_he
     if (header.seal_root != seal_root_of(block.seal))
         return reject(RejectCode::BadSeal, "the seal is not the header's");
 
-    TRY(const auto txs, check_all(block.txs, parallel));
+    TRY(const auto txs, ahead != nullptr ? ahead->txs : check_all(block.txs, parallel));
     if (header.merkle_root != merkle_root_of_txs(txs))
         return reject(RejectCode::BadMerkle, "the transactions are not those of the header");
-    verify_ahead(parent, next, txs, cache, parallel);
+    verify_ahead(parent, next, ahead != nullptr ? ahead->unverified : txs, cache, parallel);
     TRY(auto applied, execute(parent, next, txs, consensus, rules, cache, parallel));
     const Ordering ordering = canonical_order(applied.effects);
     if (!ordering.left_out.empty() || !std::is_sorted(ordering.order.begin(), ordering.order.end()))

@@ -109,6 +109,23 @@ Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis) {
     return SharedTx{std::move(checked)};
 }
 
+void CheckWork::check(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) checked_[i] = check_tx(txs_[i]);
+}
+
+Result<std::vector<SharedTx>, Reject> CheckWork::finish() && {
+    std::vector<SharedTx> good;
+    good.reserve(checked_.size());
+    for (std::size_t i = 0; i < checked_.size(); ++i) {
+        if (!checked_[i]) {
+            checked_[i].error().why.insert(0, fmt::format("transaction {}: ", i));
+            return Fail{std::move(checked_[i]).error()};
+        }
+        good.push_back(*std::move(checked_[i]));
+    }
+    return good;
+}
+
 SpentValue SpentValue::of_authority() { return {crypto::sha256(ByteView{})}; }
 
 crypto::Hash256 signature_digest(const CheckedTx& tx, const ChainId& chain, std::size_t index, ByteView script_code,
