@@ -26,5 +26,6 @@ struct Ordering {
 /// - ends a lock whose authority the other takes,
 /// - deletes an ancestor of what the other touches, or the definition of its kind.
 Ordering canonical_order(std::span<const Effects> effects);
+Ordering canonical_order(std::span<const Effects* const> effects);
 
 }  // namespace rhizome::ledger

@@ -366,23 +366,29 @@ std::string_view Path::name() const {
     unreachable("all shapes have a name or none");
 }
 
-std::optional<Path> Path::parent() const {
+std::string_view Path::parent_key() const {
+    const std::string_view key = key_;
     switch (shape()) {
         case Shape::Cluster:
-        case Shape::Chain: return std::nullopt;
+        case Shape::Chain: return {};
         case Shape::NodeReport:
         case Shape::Namespaced: {
-            // A parent's key is a prefix of its children's: here the first three components.
             std::size_t end = 0;
-            for (int i = 0; i < 3; ++i) end = key_.find('\0', end) + 1;
-            return Path{key_.substr(0, end)};
+            for (int i = 0; i < 3; ++i) end = key.find('\0', end) + 1;  // cluster· nodes· n1·
+            return key.substr(0, end);
         }
         case Shape::Node:
         case Shape::JoinToken:
         case Shape::Namespace:
-        case Shape::ClusterScoped: return cluster();
+        case Shape::ClusterScoped: return key.substr(0, kCluster.size());
     }
     unreachable("all shapes have a parent or none");
+}
+
+std::optional<Path> Path::parent() const {
+    const std::string_view key = parent_key();
+    if (key.empty()) return std::nullopt;
+    return Path{std::string{key}};
 }
 
 std::vector<Path> Path::ancestors() const {
