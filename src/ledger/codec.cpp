@@ -123,10 +123,22 @@ void encode_to(Writer& out, const Tx& tx) {
     out.u32(tx.lock_time).u32(tx.expiry);
 }
 
-std::size_t encoded_size(const Tx& tx) {
-    std::size_t size = kTxBytesLeast - kInputBytesLeast;
-    for (const Input& input : tx.inputs) size += kInputBytesLeast + input.unlocking.size();
+void encode_bare_front_to(Writer& out, const Tx& tx) {
+    ensure(tx.inputs.size() <= kInputsMax, "a transaction within its limits");
+    out.u32(tx.version).u16(static_cast<std::uint16_t>(tx.inputs.size()));
+    for (const Input& input : tx.inputs)
+        out.id(input.previous.change).u16(input.previous.index).blob({}).u32(input.sequence);
+}
+
+std::size_t encoded_outputs_size(const Tx& tx) {
+    std::size_t size = 0;
     for (const Output& output : tx.outputs) size += kOutputBytesLeast + output.value.size() + output.locking.size();
+    return size;
+}
+
+std::size_t encoded_size(const Tx& tx) {
+    std::size_t size = kTxBytesLeast - kInputBytesLeast + encoded_outputs_size(tx);
+    for (const Input& input : tx.inputs) size += kInputBytesLeast + input.unlocking.size();
     return size;
 }
 

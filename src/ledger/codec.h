@@ -12,6 +12,11 @@
 namespace rhizome::ledger {
 
 void encode_to(Writer& out, const Tx& tx);
+/// The front of a transaction's bytes, up to its outputs, with every unlocking script left out: what the id covers
+/// instead of the front as it is.
+void encode_bare_front_to(Writer& out, const Tx& tx);
+/// How many bytes its outputs take, the number of them not counted; the lock time and the expiry, eight bytes, follow.
+std::size_t encoded_outputs_size(const Tx& tx);
 Bytes encode(const Tx& tx);
 /// The transaction that `bytes` is, all of them.
 Result<Tx, Reject> decode_tx(ByteView bytes);

@@ -6,8 +6,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/random.h"
+#include "ledger/chain_records.h"
 #include "ledger/codec.h"
 #include "ledger/order.h"
+#include "script/script.h"
 #include "support/test_chain.h"
 
 namespace rhizome::ledger {
@@ -64,9 +66,32 @@ RC_GTEST_PROP(LedgerProperty, TheIdLeavesUnlockingScriptsOutAndTheWireIdDoesNot,
     other.inputs[0].unlocking.push_back(0);
     RC_ASSERT(id_of(tx) == id_of(other));
     RC_ASSERT(wire_id_of(tx) != wire_id_of(other));
+    Tx bare = tx;
+    for (Input& input : bare.inputs) input.unlocking.clear();
+    RC_ASSERT(id_of(tx) == crypto::sha256(encode(bare)));
     other = tx;
     other.expiry ^= 1;
     RC_ASSERT(id_of(tx) != id_of(other));
+}
+
+RC_GTEST_PROP(LedgerProperty, ACheckedTransactionHasTheIdsOfItsBytes, (std::uint64_t seed)) {
+    Random random{seed};
+    Tx tx = random_tx(random);
+    for (Input& input : tx.inputs) input.unlocking.clear();
+    for (std::size_t i = 0; i < tx.outputs.size(); ++i)
+        tx.outputs[i].value = random.chance(1, 4) ? "" : document("v1", "Pod", "web", fmt::format("p{}", i));
+    tx.inputs[0].unlocking = std::move(script::ScriptBuilder{}.data(random_bytes(random, 70))).take();
+    const auto checked = check_tx(tx);
+    RC_ASSERT(checked.has_value());
+    RC_ASSERT((*checked)->id == id_of(tx));
+    RC_ASSERT((*checked)->wire_id == wire_id_of(tx));
+    RC_ASSERT((*checked)->bytes == encode(tx).size());
+    Writer outputs;
+    for (const Output& output : tx.outputs) outputs.blob(as_bytes(output.value)).blob(output.locking);
+    RC_ASSERT((*checked)->outputs_hash == crypto::sha256(outputs.view()));
+    const auto replay = state::Path::chain({"replay", fmt::format("{:08x}", tx.expiry), id_of(tx).hex()});
+    RC_ASSERT(records::replay(tx.expiry, id_of(tx)) == *replay);
+    RC_ASSERT(records::replay_expiry(*replay) == tx.expiry);
 }
 
 RC_GTEST_PROP(LedgerProperty, BlocksSurviveTheirEncoding, (std::uint64_t seed)) {

@@ -19,8 +19,8 @@ FoundLock find_lock(const CheckedTx& tx, std::size_t input, const LedgerState& s
     const Outpoint& outpoint = tx.tx.inputs[input].previous;
     for (const NamedOutput& output : tx.outputs) {
         if (output.wish == Wish::Nothing) continue;
-        for (const state::Path& above : output.resource.path.ancestors()) {
-            const state::Entry* entry = state.view().get(above);
+        for (auto above = output.resource.path.parent(); above; above = above->parent()) {
+            const state::Entry* entry = state.view().get(*above);
             if (entry != nullptr && entry->origin().lock.output == outpoint) return {entry, true};
         }
     }

@@ -5,18 +5,15 @@
 #include "ledger/codec.h"
 
 namespace rhizome::ledger {
-namespace {
 
-/// The bytes that the id covers: as `encode`, with every unlocking script left out.
-Bytes encode_for_id(const Tx& tx) {
-    Tx bare = tx;
-    for (Input& input : bare.inputs) input.unlocking.clear();
-    return encode(bare);
+TxId id_of(const Tx& tx) {
+    Writer out{encoded_size(tx)};
+    encode_bare_front_to(out, tx);
+    out.u16(static_cast<std::uint16_t>(tx.outputs.size()));
+    for (const Output& output : tx.outputs) out.blob(as_bytes(output.value)).blob(output.locking);
+    out.u32(tx.lock_time).u32(tx.expiry);
+    return crypto::sha256(out.view());
 }
-
-}  // namespace
-
-TxId id_of(const Tx& tx) { return crypto::sha256(encode_for_id(tx)); }
 
 WireId wire_id_of(const Tx& tx) { return WireId{crypto::sha256(encode(tx)).view()}; }
 
