@@ -192,40 +192,54 @@ RC_GTEST_PROP(LedgerProperty, AnyPermutationOfASetGivesOneBodyAndOneRoot, (std::
     RC_ASSERT(scene.chain.apply(first.to_block({})).has_value());
 }
 
+/// Deletes what is at `path`.
+SharedTx deletion(TestChain& chain, const std::string& path, std::string_view signer) {
+    Draft draft;
+    chain.version(draft, path, signer);
+    return chain.sign(draft);
+}
+
 /// Changes on top of changes, as people make them before any is in a block: some of the scene's, then others that rest
-/// on what those made.
+/// on what those made. Few names, so that one path is created, changed, deleted and created again.
 std::vector<SharedTx> with_children(Random& random, const Scene& scene) {
     std::vector<SharedTx> txs = scene.txs;
     TestChain later = scene.chain.fork(scene.chain.blocks().size());
-    for (int generation = 0; generation < 2; ++generation) {
-        // A later generation sees the first few only: what it does may be at odds with the rest.
-        later.mine(
-            std::vector<SharedTx>(txs.begin(), txs.begin() + static_cast<std::ptrdiff_t>(1 + random.below(txs.size()))),
-            seconds{600});
+    for (std::uint64_t generation = 0, generations = 2 + random.below(5); generation < generations; ++generation) {
+        // Most see all, so that each rests on the one before; others the first few only: what they do may be at odds
+        // with the rest.
+        const std::size_t seen = random.chance(2, 3) ? txs.size() : 1 + random.below(txs.size());
+        later.mine(std::vector<SharedTx>(txs.begin(), txs.begin() + static_cast<std::ptrdiff_t>(seen)), seconds{600});
+        const std::string note = fmt::format("generation {}", generation);
         for (int n = 0; n < 3; ++n) {
             const std::string name = fmt::format("ns{}", n);
-            if (later.get("/namespaces/" + name) == nullptr) {
+            const std::string space = "/namespaces/" + name;
+            if (later.get(space) == nullptr) {
                 if (random.chance(1, 2))
                     txs.push_back(
-                        later.create("/", "creator", document("v1", "Namespace", "", name), lock_of("nadia")));
+                        later.create("/", "creator", document("v1", "Namespace", "", name, note), lock_of("nadia")));
                 continue;
             }
-            if (random.chance(1, 2))
-                txs.push_back(later.create("/namespaces/" + name, "nadia",
-                                           document("v1", "Pod", name, fmt::format("late{}", generation)),
-                                           lock_of("olga")));
-            if (random.chance(1, 4))
-                txs.push_back(later.update("/namespaces/" + name, "nadia",
-                                           document("v1", "Namespace", "", name, fmt::format("{}", generation)),
-                                           lock_of("nadia")));
+            const std::string pod = space + "/core/Pod/late";
+            if (later.get(pod) == nullptr) {
+                if (random.chance(2, 3))
+                    txs.push_back(
+                        later.create(space, "nadia", document("v1", "Pod", name, "late", note), lock_of("olga")));
+            } else if (random.chance(1, 2)) {
+                txs.push_back(deletion(later, pod, "olga"));
+            } else if (random.chance(1, 2)) {
+                txs.push_back(later.update(pod, "olga", document("v1", "Pod", name, "late", note), lock_of("olga")));
+            }
+            if (random.chance(1, 6))
+                txs.push_back(
+                    later.update(space, "nadia", document("v1", "Namespace", "", name, note), lock_of("nadia")));
+            if (random.chance(1, 12)) txs.push_back(deletion(later, space, "nadia"));
         }
         for (int i = 0; i < 8; ++i) {
-            const std::string path = fmt::format("/namespaces/ns{}/core/Pod/old{}", i % 3, i);
-            if (later.get(path) == nullptr || !random.chance(1, 3)) continue;
-            txs.push_back(later.update(path, "olga",
-                                       document("v1", "Pod", fmt::format("ns{}", i % 3), fmt::format("old{}", i),
-                                                fmt::format("{}", generation)),
-                                       lock_of("olga")));
+            const std::string name = fmt::format("ns{}", i % 3);
+            const std::string pod = fmt::format("old{}", i);
+            const std::string path = fmt::format("/namespaces/{}/core/Pod/{}", name, pod);
+            if (later.get(path) == nullptr || !random.chance(1, 6)) continue;
+            txs.push_back(later.update(path, "olga", document("v1", "Pod", name, pod, note), lock_of("olga")));
         }
     }
     return txs;
@@ -237,28 +251,65 @@ RC_GTEST_PROP(LedgerProperty, ABlockFromThePoolsDecisionsHasAllThatDecidingAgain
     Scene scene = random_scene(random);
     TestChain& chain = scene.chain;
     std::vector<SharedTx> txs = with_children(random, scene);
-    if (random.chance(1, 2)) random.shuffle(txs);
+    if (random.chance(1, 4)) random.shuffle(txs);
     PendingPool pool{{}, chain.rules, chain.cache};
     pool.set_tip(chain.state(), chain.next());
     for (const SharedTx& tx : txs) (void)pool.admit(tx, {}, TxClass::Local);
-    // The block may come later than the pool thought.
-    const NextBlock next = chain.next(seconds{random.chance(1, 2) ? 1 : 600});
-    const auto build = [&](const auto& candidates) {
-        return build_block(chain.state(), next, candidates, {}, 0, chain.rules, chain.cache, chain.parallel);
-    };
-    const BlockDraft again = build(pool.best());
-    const BlockDraft decided = build(pool.decided());
-    // One set has one body. Deciding again, round by round, may miss one that the pool's own order lets in (a change of
-    // a change below a namespace that goes in the same block); never the other way round.
-    if (decided.txs.size() == again.txs.size()) {
-        RC_ASSERT(decided.header == again.header);
-        RC_ASSERT(encode(sealed(decided)) == encode(sealed(again)));
-    } else {
-        RC_ASSERT(decided.txs.size() == pool.size());
+    // Block after block, until all are in: something can always begin.
+    for (bool first = true; pool.size() > 0; first = false) {
+        // The block may come later than the pool thought.
+        const NextBlock next = chain.next(seconds{random.chance(1, 2) ? 1 : 600});
+        const auto build = [&](const auto& candidates) {
+            return build_block(chain.state(), next, candidates, {}, 0, chain.rules, chain.cache, chain.parallel);
+        };
+        const BlockDraft again = build(pool.best());
+        const BlockDraft decided = build(pool.decided());
+        RC_ASSERT(!decided.txs.empty() || !first);
+        // One set has one body. Deciding again, round by round, may miss one that the pool's own order lets in (a
+        // change of a change below a namespace that goes in the same block); never the other way round.
+        if (decided.txs.size() == again.txs.size()) {
+            RC_ASSERT(decided.header == again.header);
+            RC_ASSERT(encode(sealed(decided)) == encode(sealed(again)));
+        } else {
+            RC_ASSERT(decided.txs.size() == pool.size());
+        }
+        // And the order is the canonical one of what they do in it.
+        const Ordering ordering = canonical_order(decided.applied.effects);
+        RC_ASSERT(ordering.left_out.empty());
+        RC_ASSERT(ordering.order.size() == decided.txs.size());
+        RC_ASSERT(std::is_sorted(ordering.order.begin(), ordering.order.end()));
+        if (decided.txs.empty()) break;
+        RC_ASSERT(chain.apply(sealed(decided)).has_value());
+        std::vector<TxId> included;
+        for (const SharedTx& tx : decided.txs) included.push_back(tx->id);
+        pool.set_tip(chain.state(), chain.next(), included);
     }
-    RC_ASSERT(decided.applied.commit.view.root() == decided.header.state_root);
-    RC_ASSERT(
-        apply(chain.state(), chain.tip(), sealed(decided), {}, chain.rules, chain.cache, chain.parallel).has_value());
+}
+
+RC_GTEST_PROP(LedgerProperty, AnOrderingHasEveryTransactionOnceHoweverTheSetIsShuffled, (std::uint64_t seed)) {
+    Random random{seed};
+    Scene scene = random_scene(random);
+    TestChain& chain = scene.chain;
+    PendingPool pool{{}, chain.rules, chain.cache};
+    pool.set_tip(chain.state(), chain.next());
+    for (const SharedTx& tx : with_children(random, scene)) (void)pool.admit(tx, {}, TxClass::Local);
+    std::vector<const Effects*> effects = pool.decided();
+    const auto ids = [&](const std::vector<std::size_t>& positions) {
+        std::vector<TxId> row;
+        for (const std::size_t position : positions) row.push_back(effects[position]->tx->id);
+        return row;
+    };
+    const Ordering first = canonical_order(effects);
+    const std::vector<TxId> order = ids(first.order);
+    std::vector<std::size_t> all = first.order;
+    all.insert(all.end(), first.left_out.begin(), first.left_out.end());
+    std::sort(all.begin(), all.end());
+    RC_ASSERT(all.size() == effects.size());
+    RC_ASSERT(std::adjacent_find(all.begin(), all.end()) == all.end());
+    random.shuffle(effects);
+    const Ordering second = canonical_order(effects);
+    RC_ASSERT(second.left_out.empty() == first.left_out.empty());
+    if (first.left_out.empty()) RC_ASSERT(ids(second.order) == order);
 }
 
 RC_GTEST_PROP(LedgerProperty, IndependentTransactionsGiveOneRootInAnyOrder, (std::uint64_t seed)) {

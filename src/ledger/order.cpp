@@ -45,11 +45,10 @@ public:
         const auto at = std::lower_bound(rows_.begin(), rows_.end(), std::pair{key, std::size_t{0}});
         return at == rows_.end() || at->first != key ? nullptr : &at->second;
     }
-    /// Tells of those who made what another before them made, in no order that means anything.
-    template <class Tell>
-    void for_each_repeated(Tell tell) const {
+    /// Marks those who made what another before them made as well.
+    void mark_repeated(std::vector<bool>& marks) const {
         for (std::size_t row = 1; row < rows_.size(); ++row)
-            if (rows_[row].first == rows_[row - 1].first) tell(rows_[row].second);
+            if (rows_[row].first == rows_[row - 1].first) marks[rows_[row].second] = true;
     }
 
 private:
@@ -76,7 +75,7 @@ public:
         for (std::size_t i = 0; i < effects.size(); ++i) note(i);
         outputs_.sort();
         creates_.sort();
-        creates_.for_each_repeated([&](std::size_t i) { excluded_[i] = true; });
+        creates_.mark_repeated(excluded_);
         for (std::size_t i = 0; i < effects.size(); ++i)
             if (!excluded_[i]) link(i);
     }
