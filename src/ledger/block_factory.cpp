@@ -102,15 +102,21 @@ std::vector<SharedTx> settle(const LedgerState& parent, const Place& place, std:
     }
 }
 
-/// The draft with these transactions in this order; nothing when they are not valid in it or it is not theirs.
-std::optional<BlockDraft> build_in_order(const LedgerState& parent, const NextBlock& next, std::vector<SharedTx> txs,
-                                         const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
-                                         Parallel& parallel) {
-    BlockDraft draft{.txs = std::move(txs)};
+/// The draft with transactions in the canonical order of what they were `decided` to do; nothing when that leaves some
+/// out, or when they are not valid in it or do something else there. Only the order is taken from `decided`, so nothing
+/// depends on whether it still holds.
+std::optional<BlockDraft> build_decided(const LedgerState& parent, const NextBlock& next,
+                                        std::span<const Effects* const> decided, const ConsensusPart& consensus,
+                                        const Rules& rules, SignatureCache& cache, Parallel& parallel) {
+    const Ordering ordering = canonical_order(decided);
+    if (!ordering.left_out.empty()) return std::nullopt;
+    BlockDraft draft;
+    draft.txs.reserve(decided.size());
+    for (const std::size_t position : ordering.order) draft.txs.push_back(decided[position]->tx);
     auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
     if (!applied) return std::nullopt;
     draft.applied = *std::move(applied);
-    // What they do together may differ from what was thought they do: the order must be that of the former.
+    // What they do together may differ from what was decided: the order must be that of the former.
     const Ordering together = canonical_order(draft.applied.effects);
     if (!together.left_out.empty() || !std::is_sorted(together.order.begin(), together.order.end()))
         return std::nullopt;
@@ -124,31 +130,15 @@ std::optional<BlockDraft> build_undisturbed(const LedgerState& parent, const Nex
                                             const Rules& rules, SignatureCache& cache, Parallel& parallel) {
     const WorkingState state{parent.view(), parent.index()};
     std::vector<Effects> effects;
+    std::vector<const Effects*> decided;
     effects.reserve(candidates.size());
+    decided.reserve(candidates.size());
     for (const SharedTx& tx : candidates) {
         auto alone = decide(tx, state, place, rules, cache, kBlockChecksMax);
         if (!alone) return std::nullopt;
-        effects.push_back(*std::move(alone));
+        decided.push_back(&effects.emplace_back(*std::move(alone)));  // reserved above: it stays where it is
     }
-    const Ordering ordering = canonical_order(effects);
-    if (!ordering.left_out.empty()) return std::nullopt;
-    std::vector<SharedTx> txs;
-    txs.reserve(candidates.size());
-    for (const std::size_t position : ordering.order) txs.push_back(candidates[position]);
-    return build_in_order(parent, next, std::move(txs), consensus, rules, cache, parallel);
-}
-
-/// The same from what somebody has decided before. Only the order is taken from it, so nothing else depends on whether
-/// it still holds.
-std::optional<BlockDraft> build_decided(const LedgerState& parent, const NextBlock& next,
-                                        std::span<const Effects* const> decided, const ConsensusPart& consensus,
-                                        const Rules& rules, SignatureCache& cache, Parallel& parallel) {
-    const Ordering ordering = canonical_order(decided);
-    if (!ordering.left_out.empty()) return std::nullopt;
-    std::vector<SharedTx> txs;
-    txs.reserve(decided.size());
-    for (const std::size_t position : ordering.order) txs.push_back(decided[position]->tx);
-    return build_in_order(parent, next, std::move(txs), consensus, rules, cache, parallel);
+    return build_decided(parent, next, decided, consensus, rules, cache, parallel);
 }
 
 BlockDraft build_carefully(const LedgerState& parent, const NextBlock& next, const Place& place,

@@ -58,15 +58,15 @@ crypto::Hash256 hash_sequences(const Tx& tx) {
 void hash_all(const Tx& tx, CheckedTx& checked) {
     const Bytes whole = encode(tx);
     const std::size_t outputs_size = encoded_outputs_size(tx);
-    const ByteView rest = ByteView{whole}.last(2 + outputs_size + 8);  // the number of outputs, they, two times
-    Writer front{6 + tx.inputs.size() * 42};
+    const ByteView back = ByteView{whole}.last(2 + outputs_size + 8);  // the number of outputs, they, two times
+    Writer front{6 + tx.inputs.size() * 42};                           // version and number; each without its script
     encode_bare_front_to(front, tx);
     checked.bytes = whole.size();
-    checked.id = crypto::sha256(front.view(), rest);
+    checked.id = crypto::sha256(front.view(), back);
     checked.wire_id = WireId{crypto::sha256(whole).view()};
     checked.outpoints_hash = hash_outpoints(tx);
     checked.sequences_hash = hash_sequences(tx);
-    checked.outputs_hash = crypto::sha256(rest.subspan(2, outputs_size));
+    checked.outputs_hash = crypto::sha256(back.subspan(2, outputs_size));
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ Result<void, Reject> PendingPool::check_room(const Entry& entry) {
 
 Result<PendingPool::Admission, Reject> PendingPool::take(Entry entry) {
     const Place place = place_of(*tip_, next_);
+    entry.decided.reset();  // that was on another tip
     auto effects = decide(entry.tx, *state_, place, rules_, cache_, kBlockChecksMax);
     if (!effects) {
         if (may_wait(effects.error())) return wait(std::move(entry), std::move(effects).error());

@@ -58,7 +58,7 @@ public:
 
     /// All that may go into a block, in pool order. Good until the next change.
     [[nodiscard]] std::vector<SharedTx> best() const;
-    /// The same, each with what it does on top of the tip and of those that came before it.
+    /// The same, each as what it does on top of the tip and of those admitted before it.
     [[nodiscard]] std::vector<const Effects*> decided() const;
     [[nodiscard]] SharedTx find(const TxId& id) const;
     [[nodiscard]] std::size_t size() const { return pending_.size(); }

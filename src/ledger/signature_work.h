@@ -13,8 +13,8 @@ namespace rhizome::ledger {
 /// nothing depends on how much of it was done, or on which state it began from.
 ///
 ///     SignatureWork work{state, next, txs};                      // where the state is at home
-///     parallel.beside(something_else, work.size(), [&](std::size_t begin, std::size_t end) { work.verify(begin, end);
-///     }); work.remember(cache);                                      // where the cache is at home
+///     parallel.beside(something_else, work.size(), [&](auto begin, auto end) { work.verify(begin, end); });
+///     work.remember(cache);                                      // where the cache is at home
 class SignatureWork {
 public:
     /// Finds the locks that `txs` have to open in `state`, for a block at `next`. Keeps the state's view, borrows

@@ -9,9 +9,7 @@ namespace rhizome::ledger {
 TxId id_of(const Tx& tx) {
     Writer out{encoded_size(tx)};
     encode_bare_front_to(out, tx);
-    out.u16(static_cast<std::uint16_t>(tx.outputs.size()));
-    for (const Output& output : tx.outputs) out.blob(as_bytes(output.value)).blob(output.locking);
-    out.u32(tx.lock_time).u32(tx.expiry);
+    encode_back_to(out, tx);
     return crypto::sha256(out.view());
 }
 
