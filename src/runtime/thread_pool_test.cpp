@@ -7,6 +7,8 @@
 #include <set>
 #include <thread>
 
+#include <gtest/gtest.h>
+
 namespace rhizome::runtime {
 namespace {
 
