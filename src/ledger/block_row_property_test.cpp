@@ -110,7 +110,6 @@ struct Story {
     std::vector<crypto::Hash256> roots;
     std::string refusal;
     std::size_t signatures = 0;
-    friend bool operator==(const Story&, const Story&) = default;
 };
 
 std::string told(const Reject& reject) {
