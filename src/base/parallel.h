@@ -20,6 +20,14 @@ public:
     /// several threads, and returns when all are done. `piece` writes only to places that belong to its own range.
     virtual void for_ranges(std::size_t count,
                             const std::function<void(std::size_t begin, std::size_t end)>& piece) = 0;
+
+    /// The same, while the caller's own thread first does `first`: other threads begin with the pieces at once, the
+    /// caller helps with what is left of them. Neither touches what the other writes.
+    virtual void beside(const std::function<void()>& first, std::size_t count,
+                        const std::function<void(std::size_t begin, std::size_t end)>& piece) {
+        first();
+        for_ranges(count, piece);
+    }
 };
 
 /// Does everything at once on the caller's thread.

@@ -129,6 +129,17 @@ Verdict verify_der(ByteView key, const Digest& digest, ByteView der) {
     return verify_point(point, digest, signature);
 }
 
+Verdict RecentKeys::verify_der(ByteView key, const Digest& digest, ByteView der) {
+    TRY(const Signature signature, Signature::from_der(der));
+    if (!signature.is_low_s()) return Fail{SignatureFault::HighS};
+    if (!is_compressed(key)) return Fail{SignatureFault::BadKey};
+    std::optional<PublicKey>& place = places_[key.back() % kPlaces];
+    if (!place || !std::equal(key.begin(), key.end(), place->bytes().begin(), place->bytes().end())) {
+        TRY(place, PublicKey::parse(key));
+    }
+    return verify_point(KeyAccess::point_of(*place), digest, signature);
+}
+
 std::vector<Verdict> verify_all(std::span<const VerifyJob> jobs, Parallel& parallel) {
     std::vector<Verdict> verdicts(jobs.size());
     parallel.for_ranges(jobs.size(), [&](std::size_t begin, std::size_t end) {

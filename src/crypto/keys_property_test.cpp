@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "crypto/keys.h"
@@ -34,6 +35,31 @@ RC_GTEST_PROP(KeysProperty, WhatIsSignedVerifies, ()) {
     RC_ASSERT(verify(secret.public_key(), digest, signature).has_value());
     RC_ASSERT(verify_der(secret.public_key().bytes(), digest, signature.to_der()).has_value());
     RC_ASSERT(PublicKey::parse(secret.public_key().bytes()).value() == secret.public_key());
+}
+
+// Few keys and many signatures, so that places are kept, hit and taken; keys and signatures may be broken.
+RC_GTEST_PROP(KeysProperty, RecentKeysSayWhatVerifyingSays, ()) {
+    std::vector<SecretKey> secrets;
+    for (int i = *rc::gen::inRange(1, 5); i > 0; --i) secrets.push_back(any_secret());
+    RecentKeys recent;
+    for (int i = 0; i < 12; ++i) {
+        const auto one = *rc::gen::inRange<std::size_t>(0, secrets.size());
+        const auto other = *rc::gen::inRange<std::size_t>(0, secrets.size());
+        const Digest digest = any_digest();
+        Bytes key = to_bytes(secrets[one].public_key().bytes());
+        Bytes der = sign(secrets[other], digest).to_der();
+        switch (*rc::gen::inRange(0, 6)) {
+            case 0: key[*rc::gen::inRange<std::size_t>(0, key.size())] ^= 1; break;
+            case 1: key.pop_back(); break;
+            case 2: key.clear(); break;
+            case 3: der[*rc::gen::inRange<std::size_t>(0, der.size())] ^= 1; break;
+            default: break;
+        }
+        const auto expected = verify_der(key, digest, der);
+        const auto got = recent.verify_der(key, digest, der);
+        RC_ASSERT(expected.has_value() == got.has_value());
+        if (!expected) RC_ASSERT(expected.error() == got.error());
+    }
 }
 
 RC_GTEST_PROP(KeysProperty, ADerSignatureReadsBackAsWritten, ()) {

@@ -10,9 +10,8 @@
 #include "ledger/codec.h"
 #include "ledger/limits.h"
 #include "ledger/order.h"
+#include "ledger/signature_work.h"
 #include "ledger/special_kinds.h"
-#include "ledger/tx_host.h"
-#include "script/interpreter.h"
 
 namespace rhizome::ledger {
 namespace {
@@ -67,56 +66,15 @@ Reject in_transaction(std::size_t position, const CheckedTx& tx, Reject reject) 
     return reject;
 }
 
-/// Runs the scripts of one transaction that can be found in `state`, collecting the good signatures.
-void verify_scripts(const CheckedTx& tx, const LedgerState& state, const Place& place, const SignatureCache& cache,
-                    std::vector<SignatureCache::Key>& found) {
-    const auto run = [&](std::size_t i, ByteView lock, const SpentValue& spent) {
-        if (lock.empty() || tx.tx.inputs[i].unlocking.empty()) return;
-        const TxHost host{tx, i, spent, place, state.view(), cache, found};
-        const auto limit = static_cast<std::uint32_t>(checks_allowed(tx.bytes));
-        (void)script::verify(tx.tx.inputs[i].unlocking, lock, host, script::kChainRules, {.signature_checks = limit});
-    };
-    for (std::size_t i = 0; i < tx.tx.inputs.size(); ++i) {
-        const Outpoint& outpoint = tx.tx.inputs[i].previous;
-        // The role decides what is signed. An output that some document here lies below is taken as authority, another
-        // as a version; where that guess is wrong, `execute` asks again.
-        const state::Entry* authority = nullptr;
-        for (const NamedOutput& output : tx.outputs) {
-            if (output.wish == Wish::Nothing) continue;
-            for (const state::Path& above : output.resource.path.ancestors()) {
-                const state::Entry* entry = state.view().get(above);
-                if (entry != nullptr && entry->origin().lock.output == outpoint) authority = entry;
-            }
-            if (authority != nullptr) break;
-        }
-        if (authority != nullptr) {
-            run(i, authority->script(), SpentValue::of_authority());
-        } else if (const state::Entry* entry = state.index().find(outpoint)) {
-            run(i, entry->script(), SpentValue::of_document(entry->document_hash()));
-        }
-    }
-}
-
 /// The chain id is the hash of the genesis block, so it can stand in the state only from the block after it.
 ChainId chain_of(const LedgerState& parent, const NextBlock& next) {
     return parent.chain().is_zero() ? ChainId{next.parent.view()} : parent.chain();
 }
 
-Result<std::vector<SharedTx>, Reject> check_all(const std::vector<Tx>& txs, Parallel& parallel) {
-    std::vector<Result<SharedTx, Reject>> checked(txs.size(), SharedTx{});
-    parallel.for_ranges(txs.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) checked[i] = check_tx(txs[i]);
-    });
-    std::vector<SharedTx> good;
-    good.reserve(txs.size());
-    for (std::size_t i = 0; i < checked.size(); ++i) {
-        if (!checked[i]) {
-            checked[i].error().why.insert(0, fmt::format("transaction {}: ", i));
-            return Fail{std::move(checked[i]).error()};
-        }
-        good.push_back(*std::move(checked[i]));
-    }
-    return good;
+Result<std::vector<SharedTx>, Reject> check_all(std::span<const Tx> txs, Parallel& parallel) {
+    CheckWork work{txs};
+    parallel.for_ranges(work.size(), [&](std::size_t begin, std::size_t end) { work.check(begin, end); });
+    return std::move(work).finish();
 }
 
 crypto::Hash256 merkle_root_of_txs(std::span<const SharedTx> txs) {
@@ -183,17 +141,6 @@ Result<void, state::DeltaFault> LedgerState::step_back(const state::Delta& delta
     return {};
 }
 
-void verify_ahead(const LedgerState& state, const NextBlock& next, std::span<const SharedTx> txs, SignatureCache& cache,
-                  Parallel& parallel) {
-    const Place place = place_of(state, next);
-    std::vector<std::vector<SignatureCache::Key>> found(txs.size());
-    parallel.for_ranges(txs.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) verify_scripts(*txs[i], state, place, cache, found[i]);
-    });
-    for (const auto& keys : found)
-        for (const auto& key : keys) cache.insert(key);
-}
-
 Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next, std::span<const SharedTx> txs,
                                 const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
                                 Parallel& parallel) {
@@ -220,7 +167,7 @@ Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next
 
 Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_header, const Block& block,
                               const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
-                              Parallel& parallel) {
+                              Parallel& parallel, const BodyAhead* ahead) {
     const Header& header = block.header;
     const NextBlock next{.parent = hash_of(parent_header),
                          .height = header.height,
@@ -237,10 +184,10 @@ Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_he
     if (header.seal_root != seal_root_of(block.seal))
         return reject(RejectCode::BadSeal, "the seal is not the header's");
 
-    TRY(const auto txs, check_all(block.txs, parallel));
+    TRY(const auto txs, ahead != nullptr ? ahead->txs : check_all(block.txs, parallel));
     if (header.merkle_root != merkle_root_of_txs(txs))
         return reject(RejectCode::BadMerkle, "the transactions are not those of the header");
-    verify_ahead(parent, next, txs, cache, parallel);
+    verify_ahead(parent, next, ahead != nullptr ? ahead->unverified : txs, cache, parallel);
     TRY(auto applied, execute(parent, next, txs, consensus, rules, cache, parallel));
     const Ordering ordering = canonical_order(applied.effects);
     if (!ordering.left_out.empty() || !std::is_sorted(ordering.order.begin(), ordering.order.end()))

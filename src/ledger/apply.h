@@ -80,11 +80,18 @@ Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next
                                 const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
                                 Parallel& parallel);
 
+/// What was done for a block's body before its turn came: see `ledger/block_row.h`.
+struct BodyAhead {
+    Result<std::vector<SharedTx>, Reject> txs;  ///< what `CheckWork` said of them
+    std::vector<SharedTx> unverified{};         ///< those of them with signatures that are still to be verified
+};
+
 /// The state after `block` on `parent`, or the first rule it breaks: sizes, Merkle root, every transaction, canonical
-/// order, state root. The seal is consensus' business.
+/// order, state root. The seal is consensus' business. The answer is the same with `ahead` (of this very block) or
+/// without.
 Result<Applied, Reject> apply(const LedgerState& parent, const Header& parent_header, const Block& block,
                               const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
-                              Parallel& parallel);
+                              Parallel& parallel, const BodyAhead* ahead = nullptr);
 
 /// The one block without a parent: one transaction that names no input and writes the Cluster.
 struct GenesisBlock {
@@ -96,10 +103,5 @@ Result<GenesisBlock, Reject> make_genesis(std::string cluster, Bytes lock, Time 
                                           const Seal& seal);
 /// Checks and applies one from elsewhere.
 Result<state::Commit, Reject> apply_genesis(const Block& block, const ConsensusPart& consensus);
-
-/// Verifies the signatures of `txs` over all cores and remembers the good ones, so that `execute` finds them. Scripts
-/// whose locks are not in `state` yet are left to `execute`.
-void verify_ahead(const LedgerState& state, const NextBlock& next, std::span<const SharedTx> txs, SignatureCache& cache,
-                  Parallel& parallel);
 
 }  // namespace rhizome::ledger

@@ -14,14 +14,22 @@ namespace {
 /// Magic, size, header, signature, counts and the seal's own lengths.
 constexpr std::size_t kFrameBytes = 4 + 4 + kHeaderBytes + 64 + 4 + 4 + 8;
 
+std::size_t bytes_of(const SharedTx& tx) { return tx->bytes; }
+std::size_t bytes_of(const Effects* decided) { return decided->tx->bytes; }
+
 /// As many from the front of `candidates` as have room, whatever they do.
-std::vector<SharedTx> take_what_fits(std::span<const SharedTx> candidates, std::size_t bytes_left) {
-    std::vector<SharedTx> taken;
-    for (const SharedTx& tx : candidates) {
+template <class Candidate>
+std::vector<Candidate> take_what_fits(std::span<const Candidate> candidates, const LedgerState& parent,
+                                      std::size_t seal_bytes) {
+    const std::size_t frame = kFrameBytes + seal_bytes;
+    std::size_t bytes_left = parent.parameters().block_bytes > frame ? parent.parameters().block_bytes - frame : 0;
+    std::vector<Candidate> taken;
+    taken.reserve(std::min(candidates.size(), kBlockTxsMax));
+    for (const Candidate& candidate : candidates) {
         if (taken.size() >= kBlockTxsMax) break;
-        if (tx->bytes > bytes_left) continue;
-        bytes_left -= tx->bytes;
-        taken.push_back(tx);
+        if (bytes_of(candidate) > bytes_left) continue;
+        bytes_left -= bytes_of(candidate);
+        taken.push_back(candidate);
     }
     return taken;
 }
@@ -94,6 +102,27 @@ std::vector<SharedTx> settle(const LedgerState& parent, const Place& place, std:
     }
 }
 
+/// The draft with transactions in the canonical order of what they were `decided` to do; nothing when that leaves some
+/// out, or when they are not valid in it or do something else there. Only the order is taken from `decided`, so nothing
+/// depends on whether it still holds.
+std::optional<BlockDraft> build_decided(const LedgerState& parent, const NextBlock& next,
+                                        std::span<const Effects* const> decided, const ConsensusPart& consensus,
+                                        const Rules& rules, SignatureCache& cache, Parallel& parallel) {
+    const Ordering ordering = canonical_order(decided);
+    if (!ordering.left_out.empty()) return std::nullopt;
+    BlockDraft draft;
+    draft.txs.reserve(decided.size());
+    for (const std::size_t position : ordering.order) draft.txs.push_back(decided[position]->tx);
+    auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
+    if (!applied) return std::nullopt;
+    draft.applied = *std::move(applied);
+    // What they do together may differ from what was decided: the order must be that of the former.
+    const Ordering together = canonical_order(draft.applied.effects);
+    if (!together.left_out.empty() || !std::is_sorted(together.order.begin(), together.order.end()))
+        return std::nullopt;
+    return draft;
+}
+
 /// What to do when nothing is in the way, which is nearly always: all candidates are valid on the parent's state, and
 /// in the canonical order of what they do there. Nothing when that is not so.
 std::optional<BlockDraft> build_undisturbed(const LedgerState& parent, const NextBlock& next, const Place& place,
@@ -101,25 +130,15 @@ std::optional<BlockDraft> build_undisturbed(const LedgerState& parent, const Nex
                                             const Rules& rules, SignatureCache& cache, Parallel& parallel) {
     const WorkingState state{parent.view(), parent.index()};
     std::vector<Effects> effects;
+    std::vector<const Effects*> decided;
     effects.reserve(candidates.size());
+    decided.reserve(candidates.size());
     for (const SharedTx& tx : candidates) {
         auto alone = decide(tx, state, place, rules, cache, kBlockChecksMax);
         if (!alone) return std::nullopt;
-        effects.push_back(*std::move(alone));
+        decided.push_back(&effects.emplace_back(*std::move(alone)));  // reserved above: it stays where it is
     }
-    const Ordering ordering = canonical_order(effects);
-    if (!ordering.left_out.empty()) return std::nullopt;
-    BlockDraft draft;
-    draft.txs.reserve(candidates.size());
-    for (const std::size_t position : ordering.order) draft.txs.push_back(candidates[position]);
-    auto applied = execute(parent, next, draft.txs, consensus, rules, cache, parallel);
-    if (!applied) return std::nullopt;
-    draft.applied = *std::move(applied);
-    // What they do together may differ from what each does alone: the order must be that of the former.
-    const Ordering together = canonical_order(draft.applied.effects);
-    if (!together.left_out.empty() || !std::is_sorted(together.order.begin(), together.order.end()))
-        return std::nullopt;
-    return draft;
+    return build_decided(parent, next, decided, consensus, rules, cache, parallel);
 }
 
 BlockDraft build_carefully(const LedgerState& parent, const NextBlock& next, const Place& place,
@@ -137,6 +156,30 @@ BlockDraft build_carefully(const LedgerState& parent, const NextBlock& next, con
     return draft;
 }
 
+BlockDraft with_header(BlockDraft draft, const LedgerState& parent, const NextBlock& next) {
+    std::vector<WireId> wire_ids;
+    wire_ids.reserve(draft.txs.size());
+    for (const SharedTx& tx : draft.txs) wire_ids.push_back(tx->wire_id);
+    draft.header = {.previous = next.parent,
+                    .merkle_root = merkle_root_of(wire_ids),
+                    .state_root = draft.applied.commit.view.root(),
+                    .time = next.time,
+                    .height = next.height,
+                    .consensus = parent.parameters().consensus};
+    return draft;
+}
+
+BlockDraft build_of_fitting(const LedgerState& parent, const NextBlock& next, std::vector<SharedTx> fitting,
+                            const ConsensusPart& consensus, const Rules& rules, SignatureCache& cache,
+                            Parallel& parallel) {
+    const Place place = place_of(parent, next);
+    auto undisturbed = build_undisturbed(parent, next, place, fitting, consensus, rules, cache, parallel);
+    BlockDraft draft =
+        undisturbed ? *std::move(undisturbed)
+                    : build_carefully(parent, next, place, std::move(fitting), consensus, rules, cache, parallel);
+    return with_header(std::move(draft), parent, next);
+}
+
 }  // namespace
 
 Block BlockDraft::to_block(const Seal& seal) const {
@@ -150,25 +193,20 @@ Block BlockDraft::to_block(const Seal& seal) const {
 BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::span<const SharedTx> candidates,
                        const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules,
                        SignatureCache& cache, Parallel& parallel) {
-    const Place place = place_of(parent, next);
-    const std::size_t frame = kFrameBytes + seal_bytes;
-    const std::size_t room = parent.parameters().block_bytes > frame ? parent.parameters().block_bytes - frame : 0;
-    std::vector<SharedTx> fitting = take_what_fits(candidates, room);
+    return build_of_fitting(parent, next, take_what_fits(candidates, parent, seal_bytes), consensus, rules, cache,
+                            parallel);
+}
 
-    auto undisturbed = build_undisturbed(parent, next, place, fitting, consensus, rules, cache, parallel);
-    BlockDraft draft =
-        undisturbed ? *std::move(undisturbed)
-                    : build_carefully(parent, next, place, std::move(fitting), consensus, rules, cache, parallel);
-    std::vector<WireId> wire_ids;
-    wire_ids.reserve(draft.txs.size());
-    for (const SharedTx& tx : draft.txs) wire_ids.push_back(tx->wire_id);
-    draft.header = {.previous = next.parent,
-                    .merkle_root = merkle_root_of(wire_ids),
-                    .state_root = draft.applied.commit.view.root(),
-                    .time = next.time,
-                    .height = next.height,
-                    .consensus = parent.parameters().consensus};
-    return draft;
+BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::span<const Effects* const> decided,
+                       const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules,
+                       SignatureCache& cache, Parallel& parallel) {
+    const std::vector<const Effects*> fitting = take_what_fits(decided, parent, seal_bytes);
+    if (auto draft = build_decided(parent, next, fitting, consensus, rules, cache, parallel))
+        return with_header(*std::move(draft), parent, next);
+    std::vector<SharedTx> txs;
+    txs.reserve(fitting.size());
+    for (const Effects* each : fitting) txs.push_back(each->tx);
+    return build_of_fitting(parent, next, std::move(txs), consensus, rules, cache, parallel);
 }
 
 }  // namespace rhizome::ledger

@@ -24,5 +24,11 @@ struct BlockDraft {
 BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::span<const SharedTx> candidates,
                        const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules,
                        SignatureCache& cache, Parallel& parallel);
+/// The same for candidates that a pool has decided on before (`PendingPool::decided`), which saves deciding once more:
+/// the order is taken from what each was thought to do, then they are executed in it like any block. Where that gives
+/// no block, all is decided anew as above.
+BlockDraft build_block(const LedgerState& parent, const NextBlock& next, std::span<const Effects* const> decided,
+                       const ConsensusPart& consensus, std::size_t seal_bytes, const Rules& rules,
+                       SignatureCache& cache, Parallel& parallel);
 
 }  // namespace rhizome::ledger

@@ -41,7 +41,17 @@ state::Path lease(const MemberKey& key) { return path({"leases", to_hex(key)}); 
 state::Path member(const MemberKey& key) { return path({"members", to_hex(key)}); }
 state::Path node(std::string_view name) { return path({"nodes", name}); }
 state::Path replay(std::uint32_t expiry, const TxId& id) {
-    return path({"replay", fmt::format("{:08x}", expiry), id.hex()});
+    // Made several times for every transaction that creates something, so it is put together by hand.
+    constexpr std::string_view kFront{"chain\0replay\0", 13};
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string key;
+    key.reserve(kFront.size() + 8 + 1 + 2 * TxId::kSize + 1);
+    key += kFront;
+    for (int shift = 28; shift >= 0; shift -= 4) key += kDigits[expiry >> shift & 0xf];
+    key += '\0';
+    for (const std::uint8_t byte : id.view()) (key += kDigits[byte >> 4]) += kDigits[byte & 0xf];
+    key += '\0';
+    return state::Path::from_checked_key(key);
 }
 state::Path definition(const GroupKind& type) { return path({"definitions", shown(type.group), type.kind}); }
 state::Path history() { return path({"history"}); }

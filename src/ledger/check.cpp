@@ -23,8 +23,6 @@ bool has_minimal_pushes(ByteView unlocking) {
 Result<void, Reject> check_inputs(const Tx& tx, bool allow_genesis) {
     if (tx.inputs.empty()) return reject(RejectCode::BadEncoding, "a transaction needs an input");
     if (tx.inputs.size() > kInputsMax) return reject(RejectCode::TooLarge, "more than 10,000 inputs");
-    std::vector<Outpoint> named;
-    named.reserve(tx.inputs.size());
     for (std::size_t i = 0; i < tx.inputs.size(); ++i) {
         const Input& input = tx.inputs[i];
         if (input.unlocking.size() > kScriptBytesMax)
@@ -33,8 +31,11 @@ Result<void, Reject> check_inputs(const Tx& tx, bool allow_genesis) {
             return reject_input(RejectCode::BadEncoding, i, "only the genesis transaction names no output");
         if (!script::is_push_only(input.unlocking) || !has_minimal_pushes(input.unlocking))
             return reject_input(RejectCode::BadEncoding, i, "its unlocking script has other than minimal pushes");
-        named.push_back(input.previous);
     }
+    if (tx.inputs.size() == 1) return {};
+    std::vector<Outpoint> named;
+    named.reserve(tx.inputs.size());
+    for (const Input& input : tx.inputs) named.push_back(input.previous);
     std::sort(named.begin(), named.end());
     if (std::adjacent_find(named.begin(), named.end()) != named.end())
         return reject(RejectCode::BadEncoding, "two inputs name the same output");
@@ -53,19 +54,19 @@ crypto::Hash256 hash_sequences(const Tx& tx) {
     return crypto::sha256(out.view());
 }
 
-crypto::Hash256 hash_outputs(const Tx& tx) {
-    crypto::Sha256 hash;
-    for (const Output& output : tx.outputs) {
-        const auto add = [&](ByteView bytes) {
-            Writer length;
-            length.u32(static_cast<std::uint32_t>(bytes.size()));
-            hash.update(length.view());
-            hash.update(bytes);
-        };
-        add(as_bytes(output.value));
-        add(output.locking);
-    }
-    return hash.finish();
+/// All hashes of what is signed and sent, from one encoding.
+void hash_all(const Tx& tx, CheckedTx& checked) {
+    const Bytes whole = encode(tx);
+    const std::size_t outputs_size = encoded_outputs_size(tx);
+    const ByteView back = ByteView{whole}.last(2 + outputs_size + 8);  // the number of outputs, they, two times
+    Writer front{6 + tx.inputs.size() * 42};                           // version and number; each without its script
+    encode_bare_front_to(front, tx);
+    checked.bytes = whole.size();
+    checked.id = crypto::sha256(front.view(), back);
+    checked.wire_id = WireId{crypto::sha256(whole).view()};
+    checked.outpoints_hash = hash_outpoints(tx);
+    checked.sequences_hash = hash_sequences(tx);
+    checked.outputs_hash = crypto::sha256(back.subspan(2, outputs_size));
 }
 
 }  // namespace
@@ -90,6 +91,7 @@ Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis) {
         checked->outputs.push_back(*std::move(named));
     }
     std::vector<const Resource*> resources;
+    resources.reserve(checked->outputs.size());
     for (const NamedOutput& output : checked->outputs)
         if (output.wish != Wish::Nothing) resources.push_back(&output.resource);
     std::sort(resources.begin(), resources.end(), [](const auto* a, const auto* b) { return a->path < b->path; });
@@ -98,18 +100,33 @@ Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis) {
     if (twice != resources.end())
         return reject(RejectCode::DuplicateOutput, fmt::format("two outputs name {}", (*twice)->label()));
 
-    checked->bytes = encoded_size(tx);
-    if (checked->bytes > kTxBytesMax) return reject(RejectCode::TooLarge, "the transaction is larger than a block");
-    checked->id = id_of(tx);
-    checked->wire_id = wire_id_of(tx);
-    checked->outpoints_hash = hash_outpoints(tx);
-    checked->sequences_hash = hash_sequences(tx);
-    checked->outputs_hash = hash_outputs(tx);
+    if (encoded_size(tx) > kTxBytesMax) return reject(RejectCode::TooLarge, "the transaction is larger than a block");
+    hash_all(tx, *checked);
     checked->tx = std::move(tx);
     return SharedTx{std::move(checked)};
 }
 
-SpentValue SpentValue::of_authority() { return {crypto::sha256(ByteView{})}; }
+void CheckWork::check(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) checked_[i] = check_tx(txs_[i]);
+}
+
+Result<std::vector<SharedTx>, Reject> CheckWork::finish() && {
+    std::vector<SharedTx> good;
+    good.reserve(checked_.size());
+    for (std::size_t i = 0; i < checked_.size(); ++i) {
+        if (!checked_[i]) {
+            checked_[i].error().why.insert(0, fmt::format("transaction {}: ", i));
+            return Fail{std::move(checked_[i]).error()};
+        }
+        good.push_back(*std::move(checked_[i]));
+    }
+    return good;
+}
+
+SpentValue SpentValue::of_authority() {
+    static const SpentValue nothing{crypto::sha256(ByteView{})};
+    return nothing;
+}
 
 crypto::Hash256 signature_digest(const CheckedTx& tx, const ChainId& chain, std::size_t index, ByteView script_code,
                                  const SpentValue& spent) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "crypto/hash.h"
@@ -28,6 +29,22 @@ using SharedTx = std::shared_ptr<const CheckedTx>;
 /// Everything about `tx` that needs no chain: sizes, push-only minimal unlocking scripts, no input twice, strict JSON,
 /// identities, no two outputs for one resource. Also refuses the null outpoint outside genesis (`allow_genesis`).
 Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis = false);
+
+/// `check_tx` of many, in pieces. Borrows them.
+class CheckWork {
+public:
+    explicit CheckWork(std::span<const Tx> txs) : txs_(txs), checked_(txs.size(), SharedTx{}) {}
+
+    [[nodiscard]] std::size_t size() const { return txs_.size(); }
+    /// Checks those of [begin, end). Several threads may do so at once, for ranges that do not overlap.
+    void check(std::size_t begin, std::size_t end);
+    /// All of them when all are good, or what is wrong with the first that is not. Once, when all were checked.
+    Result<std::vector<SharedTx>, Reject> finish() &&;
+
+private:
+    std::span<const Tx> txs_;
+    std::vector<Result<SharedTx, Reject>> checked_;
+};
 
 /// What an input's role adds to its digest: a consumed input binds the document it replaces, an authority binds none.
 struct SpentValue {

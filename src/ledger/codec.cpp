@@ -111,22 +111,42 @@ Result<Block, DecodeFault> read_block(Reader& in) {
     return block;
 }
 
+/// Up to the outputs; `unlocking_of` says what stands for an input's unlocking script.
+template <class UnlockingOf>
+void encode_front_to(Writer& out, const Tx& tx, UnlockingOf unlocking_of) {
+    ensure(tx.inputs.size() <= kInputsMax, "a transaction within its limits");
+    out.u32(tx.version).u16(static_cast<std::uint16_t>(tx.inputs.size()));
+    for (const Input& input : tx.inputs)
+        out.id(input.previous.change).u16(input.previous.index).blob(unlocking_of(input)).u32(input.sequence);
+}
+
 }  // namespace
 
 void encode_to(Writer& out, const Tx& tx) {
-    ensure(tx.inputs.size() <= kInputsMax && tx.outputs.size() <= kOutputsMax, "a transaction within its limits");
-    out.u32(tx.version).u16(static_cast<std::uint16_t>(tx.inputs.size()));
-    for (const Input& input : tx.inputs)
-        out.id(input.previous.change).u16(input.previous.index).blob(input.unlocking).u32(input.sequence);
+    encode_front_to(out, tx, [](const Input& input) { return ByteView{input.unlocking}; });
+    encode_back_to(out, tx);
+}
+
+void encode_bare_front_to(Writer& out, const Tx& tx) {
+    encode_front_to(out, tx, [](const Input&) { return ByteView{}; });
+}
+
+void encode_back_to(Writer& out, const Tx& tx) {
+    ensure(tx.outputs.size() <= kOutputsMax, "a transaction within its limits");
     out.u16(static_cast<std::uint16_t>(tx.outputs.size()));
     for (const Output& output : tx.outputs) out.blob(as_bytes(output.value)).blob(output.locking);
     out.u32(tx.lock_time).u32(tx.expiry);
 }
 
-std::size_t encoded_size(const Tx& tx) {
-    std::size_t size = kTxBytesLeast - kInputBytesLeast;
-    for (const Input& input : tx.inputs) size += kInputBytesLeast + input.unlocking.size();
+std::size_t encoded_outputs_size(const Tx& tx) {
+    std::size_t size = 0;
     for (const Output& output : tx.outputs) size += kOutputBytesLeast + output.value.size() + output.locking.size();
+    return size;
+}
+
+std::size_t encoded_size(const Tx& tx) {
+    std::size_t size = kTxBytesLeast - kInputBytesLeast + encoded_outputs_size(tx);
+    for (const Input& input : tx.inputs) size += kInputBytesLeast + input.unlocking.size();
     return size;
 }
 

@@ -12,6 +12,12 @@
 namespace rhizome::ledger {
 
 void encode_to(Writer& out, const Tx& tx);
+/// What the id covers, in two halves: a transaction's bytes up to the number of its outputs with every unlocking script
+/// left out, and the rest as it is.
+void encode_bare_front_to(Writer& out, const Tx& tx);
+void encode_back_to(Writer& out, const Tx& tx);
+/// How many bytes its outputs take, the number of them not counted; the lock time and the expiry, eight bytes, follow.
+std::size_t encoded_outputs_size(const Tx& tx);
 Bytes encode(const Tx& tx);
 /// The transaction that `bytes` is, all of them.
 Result<Tx, Reject> decode_tx(ByteView bytes);

@@ -5,6 +5,7 @@
 #include "base/ensure.h"
 #include "ledger/apply.h"
 #include "ledger/block_factory.h"
+#include "ledger/signature_work.h"
 #include "runtime/thread_pool.h"
 #include "support/bench.h"
 #include "support/bench_load.h"

@@ -6,8 +6,10 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/random.h"
+#include "ledger/chain_records.h"
 #include "ledger/codec.h"
 #include "ledger/order.h"
+#include "script/script.h"
 #include "support/test_chain.h"
 
 namespace rhizome::ledger {
@@ -64,9 +66,32 @@ RC_GTEST_PROP(LedgerProperty, TheIdLeavesUnlockingScriptsOutAndTheWireIdDoesNot,
     other.inputs[0].unlocking.push_back(0);
     RC_ASSERT(id_of(tx) == id_of(other));
     RC_ASSERT(wire_id_of(tx) != wire_id_of(other));
+    Tx bare = tx;
+    for (Input& input : bare.inputs) input.unlocking.clear();
+    RC_ASSERT(id_of(tx) == crypto::sha256(encode(bare)));
     other = tx;
     other.expiry ^= 1;
     RC_ASSERT(id_of(tx) != id_of(other));
+}
+
+RC_GTEST_PROP(LedgerProperty, ACheckedTransactionHasTheIdsOfItsBytes, (std::uint64_t seed)) {
+    Random random{seed};
+    Tx tx = random_tx(random);
+    for (Input& input : tx.inputs) input.unlocking.clear();
+    for (std::size_t i = 0; i < tx.outputs.size(); ++i)
+        tx.outputs[i].value = random.chance(1, 4) ? "" : document("v1", "Pod", "web", fmt::format("p{}", i));
+    tx.inputs[0].unlocking = std::move(script::ScriptBuilder{}.data(random_bytes(random, 70))).take();
+    const auto checked = check_tx(tx);
+    RC_ASSERT(checked.has_value());
+    RC_ASSERT((*checked)->id == id_of(tx));
+    RC_ASSERT((*checked)->wire_id == wire_id_of(tx));
+    RC_ASSERT((*checked)->bytes == encode(tx).size());
+    Writer outputs;
+    for (const Output& output : tx.outputs) outputs.blob(as_bytes(output.value)).blob(output.locking);
+    RC_ASSERT((*checked)->outputs_hash == crypto::sha256(outputs.view()));
+    const auto replay = state::Path::chain({"replay", fmt::format("{:08x}", tx.expiry), id_of(tx).hex()});
+    RC_ASSERT(records::replay(tx.expiry, id_of(tx)) == *replay);
+    RC_ASSERT(records::replay_expiry(*replay) == tx.expiry);
 }
 
 RC_GTEST_PROP(LedgerProperty, BlocksSurviveTheirEncoding, (std::uint64_t seed)) {
@@ -150,6 +175,11 @@ Scene random_scene(Random& random) {
     return scene;
 }
 
+Block sealed(BlockDraft draft) {
+    draft.header.seal_root = seal_root_of({});
+    return draft.to_block({});
+}
+
 RC_GTEST_PROP(LedgerProperty, AnyPermutationOfASetGivesOneBodyAndOneRoot, (std::uint64_t seed)) {
     Random random{seed};
     Scene scene = random_scene(random);
@@ -160,6 +190,125 @@ RC_GTEST_PROP(LedgerProperty, AnyPermutationOfASetGivesOneBodyAndOneRoot, (std::
     RC_ASSERT(first.header == second.header);
     RC_ASSERT(encode(first.to_block({})) == encode(second.to_block({})));
     RC_ASSERT(scene.chain.apply(first.to_block({})).has_value());
+}
+
+/// Deletes what is at `path`.
+SharedTx deletion(TestChain& chain, const std::string& path, std::string_view signer) {
+    Draft draft;
+    chain.version(draft, path, signer);
+    return chain.sign(draft);
+}
+
+/// Changes on top of changes, as people make them before any is in a block: some of the scene's, then others that rest
+/// on what those made. Few names, so that one path is created, changed, deleted and created again.
+std::vector<SharedTx> with_children(Random& random, const Scene& scene) {
+    std::vector<SharedTx> txs = scene.txs;
+    TestChain later = scene.chain.fork(scene.chain.blocks().size());
+    for (std::uint64_t generation = 0, generations = 2 + random.below(5); generation < generations; ++generation) {
+        // Most see all, so that each rests on the one before; others the first few only: what they do may be at odds
+        // with the rest.
+        const std::size_t seen = random.chance(2, 3) ? txs.size() : 1 + random.below(txs.size());
+        later.mine(std::vector<SharedTx>(txs.begin(), txs.begin() + static_cast<std::ptrdiff_t>(seen)), seconds{600});
+        const std::string note = fmt::format("generation {}", generation);
+        for (int n = 0; n < 3; ++n) {
+            const std::string name = fmt::format("ns{}", n);
+            const std::string space = "/namespaces/" + name;
+            if (later.get(space) == nullptr) {
+                if (random.chance(1, 2))
+                    txs.push_back(
+                        later.create("/", "creator", document("v1", "Namespace", "", name, note), lock_of("nadia")));
+                continue;
+            }
+            const std::string pod = space + "/core/Pod/late";
+            if (later.get(pod) == nullptr) {
+                if (random.chance(2, 3))
+                    txs.push_back(
+                        later.create(space, "nadia", document("v1", "Pod", name, "late", note), lock_of("olga")));
+            } else if (random.chance(1, 2)) {
+                txs.push_back(deletion(later, pod, "olga"));
+            } else if (random.chance(1, 2)) {
+                txs.push_back(later.update(pod, "olga", document("v1", "Pod", name, "late", note), lock_of("olga")));
+            }
+            if (random.chance(1, 6))
+                txs.push_back(
+                    later.update(space, "nadia", document("v1", "Namespace", "", name, note), lock_of("nadia")));
+            if (random.chance(1, 12)) txs.push_back(deletion(later, space, "nadia"));
+        }
+        for (int i = 0; i < 8; ++i) {
+            const std::string name = fmt::format("ns{}", i % 3);
+            const std::string pod = fmt::format("old{}", i);
+            const std::string path = fmt::format("/namespaces/{}/core/Pod/{}", name, pod);
+            if (later.get(path) == nullptr || !random.chance(1, 6)) continue;
+            txs.push_back(later.update(path, "olga", document("v1", "Pod", name, pod, note), lock_of("olga")));
+        }
+    }
+    return txs;
+}
+
+RC_GTEST_PROP(LedgerProperty, ABlockFromThePoolsDecisionsHasAllThatDecidingAgainFindsInTheSameOrder,
+              (std::uint64_t seed)) {
+    Random random{seed};
+    Scene scene = random_scene(random);
+    TestChain& chain = scene.chain;
+    std::vector<SharedTx> txs = with_children(random, scene);
+    if (random.chance(1, 4)) random.shuffle(txs);
+    PendingPool pool{{}, chain.rules, chain.cache};
+    pool.set_tip(chain.state(), chain.next());
+    for (const SharedTx& tx : txs) (void)pool.admit(tx, {}, TxClass::Local);
+    // Block after block, until all are in: something can always begin.
+    while (pool.size() > 0) {
+        // The block may come later than the pool thought.
+        const NextBlock next = chain.next(seconds{random.chance(1, 2) ? 1 : 600});
+        const auto build = [&](const auto& candidates) {
+            return build_block(chain.state(), next, candidates, {}, 0, chain.rules, chain.cache, chain.parallel);
+        };
+        const BlockDraft again = build(pool.best());
+        const BlockDraft decided = build(pool.decided());
+        RC_ASSERT(!decided.txs.empty());
+        // One set has one body. Deciding again, round by round, may miss one that the pool's own order lets in (a
+        // change of a change below a namespace that goes in the same block); never the other way round.
+        if (decided.txs.size() == again.txs.size()) {
+            RC_ASSERT(decided.header == again.header);
+            RC_ASSERT(encode(sealed(decided)) == encode(sealed(again)));
+        } else {
+            RC_ASSERT(decided.txs.size() == pool.size());
+        }
+        // And the order is the canonical one of what they do in it.
+        const Ordering ordering = canonical_order(decided.applied.effects);
+        RC_ASSERT(ordering.left_out.empty());
+        RC_ASSERT(ordering.order.size() == decided.txs.size());
+        RC_ASSERT(std::is_sorted(ordering.order.begin(), ordering.order.end()));
+        RC_ASSERT(chain.apply(sealed(decided)).has_value());
+        std::vector<TxId> included;
+        for (const SharedTx& tx : decided.txs) included.push_back(tx->id);
+        pool.set_tip(chain.state(), chain.next(), included);
+    }
+}
+
+RC_GTEST_PROP(LedgerProperty, AnOrderingHasEveryTransactionOnceHoweverTheSetIsShuffled, (std::uint64_t seed)) {
+    Random random{seed};
+    Scene scene = random_scene(random);
+    TestChain& chain = scene.chain;
+    PendingPool pool{{}, chain.rules, chain.cache};
+    pool.set_tip(chain.state(), chain.next());
+    for (const SharedTx& tx : with_children(random, scene)) (void)pool.admit(tx, {}, TxClass::Local);
+    std::vector<const Effects*> effects = pool.decided();
+    const auto ids = [&](const std::vector<std::size_t>& positions) {
+        std::vector<TxId> row;
+        for (const std::size_t position : positions) row.push_back(effects[position]->tx->id);
+        return row;
+    };
+    const Ordering first = canonical_order(effects);
+    const std::vector<TxId> order = ids(first.order);
+    std::vector<std::size_t> all = first.order;
+    all.insert(all.end(), first.left_out.begin(), first.left_out.end());
+    std::sort(all.begin(), all.end());
+    RC_ASSERT(all.size() == effects.size());
+    RC_ASSERT(std::adjacent_find(all.begin(), all.end()) == all.end());
+    random.shuffle(effects);
+    const Ordering second = canonical_order(effects);
+    RC_ASSERT(second.left_out.empty() == first.left_out.empty());
+    if (first.left_out.empty()) RC_ASSERT(ids(second.order) == order);
 }
 
 RC_GTEST_PROP(LedgerProperty, IndependentTransactionsGiveOneRootInAnyOrder, (std::uint64_t seed)) {

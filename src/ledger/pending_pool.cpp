@@ -51,12 +51,14 @@ Result<void, Reject> PendingPool::check_room(const Entry& entry) {
 
 Result<PendingPool::Admission, Reject> PendingPool::take(Entry entry) {
     const Place place = place_of(*tip_, next_);
+    entry.decided.reset();  // that was on another tip
     auto effects = decide(entry.tx, *state_, place, rules_, cache_, kBlockChecksMax);
     if (!effects) {
         if (may_wait(effects.error())) return wait(std::move(entry), std::move(effects).error());
         return Fail{std::move(effects).error()};
     }
     perform(*effects, *state_, place);
+    entry.decided = std::make_shared<const Effects>(*std::move(effects));
     bytes_ += entry.tx->bytes;
     sender_bytes_[entry.sender] += entry.tx->bytes;
     order_.emplace(Position{entry.tx_class, entry.arrival}, entry.tx->id);
@@ -188,6 +190,13 @@ std::vector<SharedTx> PendingPool::best() const {
     txs.reserve(order_.size());
     for (const auto& [place, id] : order_) txs.push_back(pending_.at(id).tx);
     return txs;
+}
+
+std::vector<const Effects*> PendingPool::decided() const {
+    std::vector<const Effects*> effects;
+    effects.reserve(order_.size());
+    for (const auto& [place, id] : order_) effects.push_back(pending_.at(id).decided.get());
+    return effects;
 }
 
 SharedTx PendingPool::find(const TxId& id) const {

@@ -58,6 +58,8 @@ public:
 
     /// All that may go into a block, in pool order. Good until the next change.
     [[nodiscard]] std::vector<SharedTx> best() const;
+    /// The same, each as what it does on top of the tip and of those admitted before it.
+    [[nodiscard]] std::vector<const Effects*> decided() const;
     [[nodiscard]] SharedTx find(const TxId& id) const;
     [[nodiscard]] std::size_t size() const { return pending_.size(); }
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -69,6 +71,7 @@ private:
         Sender sender{};
         TxClass tx_class = TxClass::Relayed;
         std::uint64_t arrival = 0;
+        std::shared_ptr<const Effects> decided{};  ///< on the present tip; null while it waits
     };
     using Position = std::pair<TxClass, std::uint64_t>;
 

@@ -37,6 +37,7 @@ struct BlockRules {
 
 /// `judge`, then `apply`; or what the memory has of it.
 Result<Applied, Reject> judge_and_apply(const LedgerState& parent, const Header& parent_header, const Block& block,
-                                        const BlockRules& rules, SignatureCache& cache, Parallel& parallel);
+                                        const BlockRules& rules, SignatureCache& cache, Parallel& parallel,
+                                        const BodyAhead* ahead = nullptr);
 
 }  // namespace rhizome::ledger

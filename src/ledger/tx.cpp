@@ -5,18 +5,13 @@
 #include "ledger/codec.h"
 
 namespace rhizome::ledger {
-namespace {
 
-/// The bytes that the id covers: as `encode`, with every unlocking script left out.
-Bytes encode_for_id(const Tx& tx) {
-    Tx bare = tx;
-    for (Input& input : bare.inputs) input.unlocking.clear();
-    return encode(bare);
+TxId id_of(const Tx& tx) {
+    Writer out{encoded_size(tx)};
+    encode_bare_front_to(out, tx);
+    encode_back_to(out, tx);
+    return crypto::sha256(out.view());
 }
-
-}  // namespace
-
-TxId id_of(const Tx& tx) { return crypto::sha256(encode_for_id(tx)); }
 
 WireId wire_id_of(const Tx& tx) { return WireId{crypto::sha256(encode(tx)).view()}; }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "crypto/keys.h"
 #include "ledger/chain_records.h"
 #include "script/locks.h"
 
@@ -16,7 +15,9 @@ bool TxHost::check_signature(const script::SignatureQuestion& question) const {
     if (cache_.contains(key)) return true;
     // A script that checks one signature again and again pays for it once.
     if (!found_.empty() && found_.back() == key) return true;
-    if (!crypto::verify_der(question.key, digest, der)) return false;
+    const auto good =
+        keys_ != nullptr ? keys_->verify_der(question.key, digest, der) : crypto::verify_der(question.key, digest, der);
+    if (!good) return false;
     found_.push_back(key);
     return true;
 }

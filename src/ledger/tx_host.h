@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "crypto/keys.h"
 #include "ledger/check.h"
 #include "ledger/signature_cache.h"
 #include "ledger/validator.h"
@@ -16,8 +17,16 @@ namespace rhizome::ledger {
 class TxHost final : public script::Host {
 public:
     TxHost(const CheckedTx& tx, std::size_t input, const SpentValue& spent, const Place& place,
-           const state::StateView& parent, const SignatureCache& cache, std::vector<SignatureCache::Key>& found)
-        : tx_(tx), input_(input), spent_(spent), place_(place), parent_(parent), cache_(cache), found_(found) {}
+           const state::StateView& parent, const SignatureCache& cache, std::vector<SignatureCache::Key>& found,
+           crypto::RecentKeys* keys = nullptr)
+        : tx_(tx),
+          input_(input),
+          spent_(spent),
+          place_(place),
+          parent_(parent),
+          cache_(cache),
+          found_(found),
+          keys_(keys) {}
 
     [[nodiscard]] bool check_signature(const script::SignatureQuestion& question) const override;
     [[nodiscard]] bool check_lock_time(std::int64_t operand) const override;
@@ -33,6 +42,7 @@ private:
     const state::StateView& parent_;
     const SignatureCache& cache_;
     std::vector<SignatureCache::Key>& found_;
+    crypto::RecentKeys* keys_;  ///< may be null: worth having for whoever verifies many
 };
 
 }  // namespace rhizome::ledger

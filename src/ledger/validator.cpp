@@ -57,7 +57,7 @@ public:
         seats_.resize(tx_.tx.inputs.size());
         for (std::size_t i = 0; i < seats_.size(); ++i) {
             seats_[i].latest = state.find_latest(tx_.tx.inputs[i].previous);
-            by_outpoint_.emplace(tx_.tx.inputs[i].previous, i);
+            if (seats_.size() > kFewInputs) by_outpoint_.emplace(tx_.tx.inputs[i].previous, i);
         }
     }
 
@@ -73,9 +73,10 @@ public:
             }
         }
         // Parents first, so that a transaction may create a namespace and what is in it.
-        std::stable_sort(stores.begin(), stores.end(), [&](std::size_t a, std::size_t b) {
-            return depth_of(tx_.outputs[a].resource.scope) < depth_of(tx_.outputs[b].resource.scope);
-        });
+        if (stores.size() > 1)
+            std::stable_sort(stores.begin(), stores.end(), [&](std::size_t a, std::size_t b) {
+                return depth_of(tx_.outputs[a].resource.scope) < depth_of(tx_.outputs[b].resource.scope);
+            });
         for (const std::size_t output : stores) TRY(store(output));
         for (const std::size_t output : deletes) TRY(remove_by_name(tx_.outputs[output].resource));
         TRY(const std::size_t removed, remove_by_input());
@@ -91,6 +92,9 @@ public:
     }
 
 private:
+    /// Up to here looking at each is faster than a map.
+    static constexpr std::size_t kFewInputs = 8;
+
     enum class Role : unsigned char { Unused, Consumed, Authority };
     struct Seat {
         const Entry* latest = nullptr;  ///< the resource whose latest output the input names
@@ -103,9 +107,14 @@ private:
     const Input& input(std::size_t i) const { return tx_.tx.inputs[i]; }
 
     std::optional<std::size_t> find_input(const Outpoint& outpoint) const {
-        const auto at = by_outpoint_.find(outpoint);
-        if (at == by_outpoint_.end()) return std::nullopt;
-        return at->second;
+        if (seats_.size() > kFewInputs) {
+            const auto at = by_outpoint_.find(outpoint);
+            if (at == by_outpoint_.end()) return std::nullopt;
+            return at->second;
+        }
+        for (std::size_t i = 0; i < seats_.size(); ++i)
+            if (input(i).previous == outpoint) return i;
+        return std::nullopt;
     }
 
     // ---- time ------------------------------------------------------------------------------------------------------
@@ -200,7 +209,8 @@ private:
 
     /// The nearest ancestor whose lock point is among the inputs decides.
     Result<void, Reject> judge_ancestor(const Path& path) {
-        for (const Path& above : path.ancestors()) {
+        for (auto up = path.parent(); up; up = up->parent()) {
+            const Path& above = *up;
             const Entry* ancestor = state_.find(above);
             if (ancestor == nullptr) continue;
             const auto i = find_input(lock_point_of(*ancestor));
@@ -526,7 +536,7 @@ private:
     SignatureCache& cache_;
     std::size_t checks_left_;
     std::vector<Seat> seats_;
-    std::map<Outpoint, std::size_t> by_outpoint_;
+    std::map<Outpoint, std::size_t> by_outpoint_;  ///< where there are more than a few inputs
     std::map<state::Prefix, state::Totals> usage_;
     std::map<std::size_t, const Entry*> nodes_by_token_;  ///< input → the token that created a Node
     std::map<std::size_t, std::size_t> spent_tokens_;     ///< input → output with the token written again

@@ -81,13 +81,35 @@ void ThreadPool::for_ranges(std::size_t count, const std::function<void(std::siz
         call.work();
         return;
     }
+    open(call);
+    finish(call);
+}
+
+void ThreadPool::beside(const std::function<void()>& first, std::size_t count,
+                        const std::function<void(std::size_t, std::size_t)>& piece) {
+    if (helpers_.empty() || count == 0) {
+        first();
+        for_ranges(count, piece);
+        return;
+    }
+    Call call{piece, count, std::size_t{2} * width_};
+    open(call);
+    [&]() noexcept { first(); }();
+    finish(call);
+}
+
+/// Shows helpers a call.
+void ThreadPool::open(Call& call) {
     {
         const std::lock_guard lock{mutex_};
         open_.push_back(&call);
     }
     work_came_.notify_all();
-    call.work();
+}
 
+/// Works on a call until nothing is left, then waits for the helpers that are inside.
+void ThreadPool::finish(Call& call) {
+    call.work();
     std::unique_lock lock{mutex_};
     std::erase(open_, &call);  // no helper enters from here on
     helper_left_.wait(lock, [&] { return call.helpers_inside == 0; });

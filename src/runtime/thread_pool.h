@@ -21,8 +21,8 @@ namespace rhizome::runtime {
 /// Several threads may call at once, and a piece may itself call `for_ranges` (on this pool or another): a thread that
 /// waits only waits for pieces of its own call, and those depend on nothing but calls nested inside them.
 ///
-/// A piece does not throw. One that does ends the process, since other threads are still working on the same call.
-/// Helpers block all signals, so that handlers run on threads which expect them.
+/// A piece does not throw, nor does what runs `beside` pieces. One that does ends the process, since other threads are
+/// still working on the same call. Helpers block all signals, so that handlers run on threads which expect them.
 ///
 /// Outlive every call; the destructor waits for the helpers to end.
 class ThreadPool final : public Parallel {
@@ -42,11 +42,15 @@ public:
 
     [[nodiscard]] unsigned width() const override { return width_; }
     void for_ranges(std::size_t count, const std::function<void(std::size_t, std::size_t)>& piece) override;
+    void beside(const std::function<void()>& first, std::size_t count,
+                const std::function<void(std::size_t, std::size_t)>& piece) override;
 
 private:
     struct Call;
 
     void help();
+    void open(Call& call);
+    void finish(Call& call);
 
     unsigned width_ = 1;
     std::mutex mutex_;

@@ -7,6 +7,8 @@
 #include <set>
 #include <thread>
 
+#include <gtest/gtest.h>
+
 namespace rhizome::runtime {
 namespace {
 
@@ -89,6 +91,55 @@ TEST(ThreadPool, APieceMayCallThePoolAgain) {
     EXPECT_EQ(seen, std::vector<unsigned>(seen.size(), 1));
 }
 
+TEST(ThreadPool, WhatRunsBesidePiecesRunsOnTheCallersThreadAndTheyAllRunOnce) {
+    for (const unsigned width : {1u, 2u, 3u, 8u}) {
+        ThreadPool pool{width};
+        for (const std::size_t count : {0, 1, 2, 3, 64, 1000}) {
+            std::vector<unsigned> seen(count, 0);
+            unsigned firsts = 0;
+            std::thread::id first_on;
+            pool.beside(
+                [&] {
+                    ++firsts;
+                    first_on = std::this_thread::get_id();
+                },
+                count,
+                [&](std::size_t begin, std::size_t end) {
+                    for (std::size_t i = begin; i < end; ++i) ++seen.at(i);
+                });
+            EXPECT_EQ(seen, std::vector<unsigned>(count, 1)) << width << " wide, " << count << " items";
+            EXPECT_EQ(firsts, 1u);
+            EXPECT_EQ(first_on, std::this_thread::get_id());
+        }
+    }
+}
+
+// It waits until a piece has begun: with everything on one thread, this would never end.
+TEST(ThreadPool, PiecesBeginWhileTheCallerIsStillBusyBesideThem) {
+    ThreadPool pool{2};
+    std::atomic<unsigned> begun{0};
+    pool.beside(
+        [&] {
+            while (begun == 0) std::this_thread::yield();
+        },
+        1, [&](std::size_t, std::size_t) { ++begun; });
+    EXPECT_EQ(begun, 1u);
+}
+
+TEST(ThreadPool, WhatRunsBesidePiecesMayCallThePoolAgain) {
+    for (const unsigned width : {1u, 2u, 4u}) {
+        ThreadPool pool{width};
+        std::vector<unsigned> inner(500, 0);
+        std::vector<unsigned> outer(300, 0);
+        pool.beside([&] { inner = visits(pool, inner.size()); }, outer.size(),
+                    [&](std::size_t begin, std::size_t end) {
+                        for (std::size_t i = begin; i < end; ++i) ++outer.at(i);
+                    });
+        EXPECT_EQ(inner, std::vector<unsigned>(inner.size(), 1));
+        EXPECT_EQ(outer, std::vector<unsigned>(outer.size(), 1));
+    }
+}
+
 TEST(ThreadPool, SeveralThreadsMayCallAtOnce) {
     ThreadPool pool{3};
     constexpr std::size_t kCallers = 4;
@@ -141,6 +192,16 @@ TEST(ThreadPoolDeathTest, APieceThatThrowsEndsTheProcess) {
         {
             ThreadPool pool{2};
             pool.for_ranges(8, [](std::size_t, std::size_t) { throw 1; });
+        },
+        "");
+}
+
+TEST(ThreadPoolDeathTest, WhatThrowsBesidePiecesEndsTheProcess) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(
+        {
+            ThreadPool pool{2};
+            pool.beside([] { throw 1; }, 8, [](std::size_t, std::size_t) {});
         },
         "");
 }

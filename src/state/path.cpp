@@ -2,7 +2,10 @@
 #include "state/path.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
+
+#include "base/ensure.h"
 
 namespace rhizome::state {
 namespace {
@@ -17,24 +20,23 @@ struct Part {
     std::string_view word;  ///< empty: a component that somebody chose
     std::size_t bytes_max = 0;
 };
+constexpr std::size_t kPartsMax = 5;
 struct Row {
     Path::Shape shape;
-    std::vector<Part> parts;
+    std::size_t count;
+    std::array<Part, kPartsMax> parts;
 };
-
-const std::vector<Row>& rows() {
-    static const std::vector<Row> all{
-        {Path::Shape::Cluster, {}},
-        {Path::Shape::Node, {{"nodes"}, {{}, kNameBytesMax}}},
-        {Path::Shape::NodeReport, {{"nodes"}, {{}, kNameBytesMax}, {"report"}}},
-        {Path::Shape::JoinToken, {{"jointokens"}, {{}, kNameBytesMax}}},
-        {Path::Shape::Namespace, {{"namespaces"}, {{}, kNamespaceBytesMax}}},
-        {Path::Shape::Namespaced,
-         {{"namespaces"}, {{}, kNamespaceBytesMax}, {{}, kGroupBytesMax}, {{}, kKindBytesMax}, {{}, kNameBytesMax}}},
-        {Path::Shape::ClusterScoped, {{"global"}, {{}, kGroupBytesMax}, {{}, kKindBytesMax}, {{}, kNameBytesMax}}},
-    };
-    return all;
-}
+constexpr Row kRows[] = {
+    {Path::Shape::Cluster, 0, {}},
+    {Path::Shape::Node, 2, {{{"nodes"}, {{}, kNameBytesMax}}}},
+    {Path::Shape::NodeReport, 3, {{{"nodes"}, {{}, kNameBytesMax}, {"report"}}}},
+    {Path::Shape::JoinToken, 2, {{{"jointokens"}, {{}, kNameBytesMax}}}},
+    {Path::Shape::Namespace, 2, {{{"namespaces"}, {{}, kNamespaceBytesMax}}}},
+    {Path::Shape::Namespaced,
+     5,
+     {{{"namespaces"}, {{}, kNamespaceBytesMax}, {{}, kGroupBytesMax}, {{}, kKindBytesMax}, {{}, kNameBytesMax}}}},
+    {Path::Shape::ClusterScoped, 4, {{{"global"}, {{}, kGroupBytesMax}, {{}, kKindBytesMax}, {{}, kNameBytesMax}}}},
+};
 
 /// Kinds that have a place of their own.
 struct Placed {
@@ -77,15 +79,12 @@ Result<std::string_view, PathFault> group_component(std::string_view group) {
     return group.empty() ? kCoreGroup : group;
 }
 
-/// Splits a key of our own making at its zero bytes; `check_components` has the rules for strangers' keys.
-std::vector<std::string_view> split(std::string_view key) {
-    std::vector<std::string_view> parts;
-    while (!key.empty()) {
-        const std::size_t end = key.find('\0');
-        parts.push_back(key.substr(0, end));
-        key.remove_prefix(end + 1);
-    }
-    return parts;
+/// The component at the front of `rest`, which moves behind it.
+std::string_view take_component(std::string_view& rest) {
+    const std::size_t end = rest.find('\0');
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return part;
 }
 
 std::string join(std::string_view root, std::span<const std::string_view> parts) {
@@ -102,7 +101,7 @@ std::string join(std::string_view root, std::initializer_list<std::string_view> 
 }
 
 bool fits_words(const Row& row, std::span<const std::string_view> parts) {
-    if (row.parts.size() != parts.size()) return false;
+    if (row.count != parts.size()) return false;
     for (std::size_t i = 0; i < parts.size(); ++i)
         if (!row.parts[i].word.empty() && row.parts[i].word != parts[i]) return false;
     return true;
@@ -110,8 +109,9 @@ bool fits_words(const Row& row, std::span<const std::string_view> parts) {
 
 /// Checks components below the Cluster against the shapes; no two shapes fit the same row.
 Result<void, PathFault> check_document(std::span<const std::string_view> parts) {
-    const auto row = std::find_if(rows().begin(), rows().end(), [&](const Row& r) { return fits_words(r, parts); });
-    if (row == rows().end()) return Fail{PathFault::BadShape};
+    const auto* row =
+        std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return fits_words(r, parts); });
+    if (row == std::end(kRows)) return Fail{PathFault::BadShape};
     for (std::size_t i = 0; i < parts.size(); ++i)
         if (row->parts[i].word.empty()) TRY(check_component(parts[i], row->parts[i].bytes_max));
     if (row->shape == Path::Shape::Namespaced || row->shape == Path::Shape::ClusterScoped) {
@@ -132,8 +132,11 @@ Result<void, PathFault> check_chain(std::span<const std::string_view> parts) {
 Result<std::vector<std::string_view>, PathFault> components_of(std::string_view key) {
     if (key.size() > kPathBytesMax) return Fail{PathFault::TooLong};
     if (!key.empty() && key.back() != '\0') return Fail{PathFault::BadShape};
-    std::vector<std::string_view> parts = split(key);
-    for (const std::string_view part : parts) TRY(check_component(part, kNameBytesMax));
+    std::vector<std::string_view> parts;
+    while (!key.empty()) {
+        parts.push_back(take_component(key));
+        TRY(check_component(parts.back(), kNameBytesMax));
+    }
     return parts;
 }
 
@@ -312,9 +315,15 @@ std::string Path::text() const {
 
 Path::Shape Path::shape() const {
     if (key_.starts_with(kChain)) return Shape::Chain;
-    const auto parts = split(std::string_view{key_}.substr(kCluster.size()));
-    for (const Row& row : rows())
-        if (fits_words(row, parts)) return row.shape;
+    // Asked of every transaction several times over, so nothing is allocated.
+    std::array<std::string_view, kPartsMax> parts;
+    std::size_t count = 0;
+    for (std::string_view rest = std::string_view{key_}.substr(kCluster.size()); !rest.empty(); ++count) {
+        ensure(count < kPartsMax, "a document's path has at most five components below the Cluster");
+        parts[count] = take_component(rest);
+    }
+    for (const Row& row : kRows)
+        if (fits_words(row, std::span{parts}.first(count))) return row.shape;
     unreachable("a path has one of the shapes");
 }
 
@@ -357,22 +366,34 @@ std::string_view Path::name() const {
     unreachable("all shapes have a name or none");
 }
 
-std::optional<Path> Path::parent() const {
+std::string_view Path::parent_key() const {
+    const std::string_view key = key_;
     switch (shape()) {
         case Shape::Cluster:
-        case Shape::Chain: return std::nullopt;
-        case Shape::NodeReport: return Path{join(kCluster, {"nodes", component(2)})};
-        case Shape::Namespaced: return Path{join(kCluster, {"namespaces", component(2)})};
+        case Shape::Chain: return {};
+        case Shape::NodeReport:
+        case Shape::Namespaced: {
+            std::size_t end = 0;
+            for (int i = 0; i < 3; ++i) end = key.find('\0', end) + 1;  // cluster· nodes· n1·
+            return key.substr(0, end);
+        }
         case Shape::Node:
         case Shape::JoinToken:
         case Shape::Namespace:
-        case Shape::ClusterScoped: return cluster();
+        case Shape::ClusterScoped: return key.substr(0, kCluster.size());
     }
     unreachable("all shapes have a parent or none");
 }
 
+std::optional<Path> Path::parent() const {
+    const std::string_view key = parent_key();
+    if (key.empty()) return std::nullopt;
+    return Path{std::string{key}};
+}
+
 std::vector<Path> Path::ancestors() const {
     std::vector<Path> found;
+    found.reserve(2);
     for (std::optional<Path> up = parent(); up; up = found.back().parent()) found.push_back(*up);
     return found;
 }
@@ -382,6 +403,18 @@ bool Path::is_ancestor_of(const Path& other) const {
     return other.key_.size() > key_.size() && other.key_.starts_with(key_) && key_.starts_with(kCluster);
 }
 
-unsigned Path::depth() const { return static_cast<unsigned>(ancestors().size()); }
+unsigned Path::depth() const {
+    switch (shape()) {
+        case Shape::Cluster:
+        case Shape::Chain: return 0;
+        case Shape::Node:
+        case Shape::JoinToken:
+        case Shape::Namespace:
+        case Shape::ClusterScoped: return 1;
+        case Shape::NodeReport:
+        case Shape::Namespaced: return 2;
+    }
+    unreachable("all shapes have a depth");
+}
 
 }  // namespace rhizome::state

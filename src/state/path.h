@@ -130,6 +130,8 @@ public:
 
     /// Whose authority covers this one: nothing for the Cluster and for chain paths.
     [[nodiscard]] std::optional<Path> parent() const;
+    /// Its key, which is a prefix of this one's; empty when there is no parent.
+    [[nodiscard]] std::string_view parent_key() const;
     /// Nearest first; the last one is the Cluster.
     [[nodiscard]] std::vector<Path> ancestors() const;
     [[nodiscard]] bool is_ancestor_of(const Path& other) const;

@@ -2,10 +2,13 @@
 #include "store/chain.h"
 
 #include <algorithm>
+#include <deque>
+#include <optional>
 
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "ledger/block_row.h"
 #include "ledger/reject.h"
 #include "runtime/memory.h"
 
@@ -57,23 +60,67 @@ Result<std::pair<Height, state::StateView>> walk_back(const Store& store, state:
     return std::pair{at, std::move(view)};
 }
 
+/// Why a walk over the stored blocks ended early.
+struct WalkFault {
+    BlockInfo block{};
+    Height height{};
+    std::optional<Error> unreadable{};        ///< the disk's
+    std::optional<ledger::Reject> refused{};  ///< the rules'
+};
+
 /// Steps over the blocks of the chain up to `to`. `each` sees every one after it was applied.
+std::optional<WalkFault> walk(const Store& store, Walker& walker, Height to, const ledger::BlockRules& rules,
+                              ledger::SignatureCache& cache, Parallel& parallel,
+                              const std::function<void(const BlockInfo&, const Block&, const ledger::Applied&)>& each) {
+    ledger::BlockRow row{rules, cache, parallel};
+    std::deque<BlockInfo> read;  // as many as are in the row
+    std::optional<WalkFault> fault;
+    const auto fill = [&] {
+        while (!fault && row.size() < ledger::BlockRow::kDepth) {
+            const Height height = walker.at.height + 1 + row.size();
+            if (height > to) return;
+            auto info = store.info_at(height);
+            auto block = info ? store.block(info->hash) : Result<Block>{Fail{info.error()}};
+            if (!block) {
+                fault = WalkFault{.height = height, .unreadable = block.error()};
+                return;
+            }
+            read.push_back(*std::move(info));
+            row.push(std::make_shared<const Block>(*std::move(block)));
+        }
+    };
+    for (fill(); !row.empty(); fill()) {
+        std::optional<WalkFault> refusal;
+        row.step(*walker.state, walker.at, [&](const Block& block, Result<ledger::Applied, ledger::Reject> applied) {
+            if (!applied) {
+                refusal = WalkFault{
+                    .block = read.front(), .height = block.header.height, .refused = std::move(applied).error()};
+                return;
+            }
+            walker.state->advance(applied->commit);
+            walker.at = block.header;
+            each(read.front(), block, *applied);
+        });
+        if (refusal) return refusal;
+        read.pop_front();
+    }
+    return fault;
+}
+
 Result<void> walk_forward(const Store& store, Walker& walker, Height to, const ledger::BlockRules& rules,
                           ledger::SignatureCache& cache, Parallel& parallel, const ProgressSink& progress,
                           const std::function<void(const BlockInfo&, const ledger::Applied&)>& each) {
     const Height from = walker.at.height;
-    for (Height height = from + 1; height <= to; ++height) {
-        TRY(const BlockInfo info, store.info_at(height));
-        TRY(const Block block, store.block(info.hash));
-        auto applied = judge_and_apply(*walker.state, walker.at, block, rules, cache, parallel);
-        if (!applied)
-            return Fail{with_context(fmt::format("block {} ({}) on this disk is not valid", height, info.hash),
-                                     to_error(applied.error()))};
-        walker.state->advance(applied->commit);
-        walker.at = block.header;
-        if (each) each(info, *applied);
-        if (progress) progress(height - from, to - from);
-    }
+    const auto fault = walk(store, walker, to, rules, cache, parallel,
+                            [&](const BlockInfo& info, const Block& block, const ledger::Applied& applied) {
+                                if (each) each(info, applied);
+                                if (progress) progress(block.header.height - from, to - from);
+                            });
+    if (fault && fault->unreadable) return Fail{*fault->unreadable};
+    if (fault)
+        return Fail{
+            with_context(fmt::format("block {} ({}) on this disk is not valid", fault->height, fault->block.hash),
+                         to_error(*fault->refused))};
     return {};
 }
 
@@ -160,6 +207,25 @@ Result<Ticket> Chain::add(const Block& block) {
     return add_made(block, *applied);
 }
 
+Result<void> Chain::add_all(std::span<const Block> blocks, const std::function<Result<void>(Ticket)>& added) {
+    ledger::BlockRow row{rules_, cache_, parallel_};
+    for (std::size_t next = 0; next < blocks.size() || !row.empty();) {
+        while (next < blocks.size() && row.size() < ledger::BlockRow::kDepth) row.push_borrowed(blocks[next++]);
+        Result<void> result;
+        row.step(*state_, tip_, [&](const Block& block, Result<ledger::Applied, ledger::Reject> applied) {
+            result = [&]() -> Result<void> {
+                if (!applied)
+                    return Fail{with_context(fmt::format("block {} is refused", block.header.height),
+                                             to_error(applied.error()))};
+                TRY(const Ticket ticket, add_made(block, *applied));
+                return added(ticket);
+            }();
+        });
+        TRY(std::move(result));
+    }
+    return {};
+}
+
 Result<Ticket> Chain::add_made(const Block& block, const ledger::Applied& applied) {
     TRY(const Ticket ticket, store_->append(block, ids_of(applied), applied.commit));
     state_->advance(applied.commit);
@@ -228,19 +294,15 @@ Result<VerifyReport> verify(const Store& store, const ledger::BlockRules& rules,
         report.from = oldest.first;
     }
     ledger::SignatureCache cache;
-    for (Height height = walker.at.height + 1; height <= tip.height(); ++height) {
-        const auto info = store.info_at(height);
-        if (!info) return with_fault(fault_of(height, info.error()));
-        const auto block = store.block(info->hash);
-        if (!block) return with_fault(fault_of(height, block.error()));
-        const auto applied = judge_and_apply(*walker.state, walker.at, *block, rules, cache, parallel);
-        if (!applied) return with_fault(fault_of(height, applied.error()));
-        walker.state->advance(applied->commit);
-        walker.at = block->header;
-        report.blocks += 1;
-        report.transactions += block->txs.size();
-        if (progress) progress(height - report.from, tip.height() - report.from);
-    }
+    const auto fault = walk(store, walker, tip.height(), rules, cache, parallel,
+                            [&](const BlockInfo&, const Block& block, const ledger::Applied&) {
+                                report.blocks += 1;
+                                report.transactions += block.txs.size();
+                                if (progress) progress(block.header.height - report.from, tip.height() - report.from);
+                            });
+    if (fault)
+        return with_fault(fault->unreadable ? fault_of(fault->height, *fault->unreadable)
+                                            : fault_of(fault->height, *fault->refused));
     if (!log) return with_fault(fault_of(tip.height(), log.error()));
     return report;
 }

@@ -61,7 +61,7 @@ void Node::Inside::seal(Time time) {
     ledger::NextBlock next = next_block();
     next.time = time;
     const std::size_t seal_bytes = sealing->seal.proof.size() + sealing->seal.attestations.size();
-    auto draft = ledger::build_block(state, next, pool.best(), sealing->part, seal_bytes, ports.rules, ports.cache,
+    auto draft = ledger::build_block(state, next, pool.decided(), sealing->part, seal_bytes, ports.rules, ports.cache,
                                      ports.parallel);
     if (draft.txs.empty() && now < settled->header.time + parameters().heartbeat) {
         // What is pending does not fit just now (a lock time, a circle): an empty block would help nobody.
