@@ -62,7 +62,7 @@ function(rhizome_test_program name)
     add_test(NAME ${stem}.${label} COMMAND ${name} "--gtest_filter=${filter}" --gtest_brief=1
              WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
     set_tests_properties(${stem}.${label} PROPERTIES
-      LABELS "${label};${pure}" TIMEOUT 600
+      LABELS "${label};${pure}" TIMEOUT 1800
       # A filter that selects nothing would pass without testing anything.
       FAIL_REGULAR_EXPRESSION "0 tests from 0 test suites ran"
       ENVIRONMENT "RHIZOME_SOURCE=${CMAKE_SOURCE_DIR};RHIZOME_BUILD=${CMAKE_BINARY_DIR}")

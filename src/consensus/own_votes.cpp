@@ -47,8 +47,7 @@ void OwnVotes::regain(std::uint64_t generation, Epoch epoch) {
 bool OwnVotes::may_sign(const Ballot& ballot) const {
     if (!complete_ || ballot.generation < generation_) return false;
     if (ballot.generation > generation_) return true;
-    return ballot.target.epoch > target_ &&
-           (ballot.source.epoch >= source_ || !holds(SafetyRule::SourceNotBelow));
+    return ballot.target.epoch > target_ && (ballot.source.epoch >= source_ || !holds(SafetyRule::SourceNotBelow));
 }
 
 void OwnVotes::note_signed(const Ballot& ballot, std::vector<Vote> justification) {

@@ -49,7 +49,8 @@ struct Blocks {
 struct Votes {
     std::vector<consensus::Vote> votes{};
 };
-/// A vote by its epoch and the first bytes of its voter's key (`consensus::short_key`): enough to tell whether one has it.
+/// A vote by its epoch and the first bytes of its voter's key (`consensus::short_key`): enough to tell whether one has
+/// it.
 struct VoteName {
     consensus::Epoch epoch{};
     std::uint64_t voter = 0;

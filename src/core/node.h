@@ -16,8 +16,8 @@
 
 namespace rhizome::core {
 
-/// Which blocks have a transaction, as far back as the host keeps that. Asked when a client's transaction is refused: it
-/// may be in the chain already, and the client was not told because its node died.
+/// Which blocks have a transaction, as far back as the host keeps that. Asked when a client's transaction is refused:
+/// it may be in the chain already, and the client was not told because its node died.
 class TxIndex {
 public:
     virtual ~TxIndex() = default;

@@ -22,8 +22,8 @@ namespace {
 using state::Entry;
 using state::Path;
 
-/// What an input names to take a resource's authority: the output that last changed its lock, so that edits end nobody's
-/// transactions. (Without that rule: its latest output.)
+/// What an input names to take a resource's authority: the output that last changed its lock, so that edits end
+/// nobody's transactions. (Without that rule: its latest output.)
 const Outpoint& lock_point_of(const Entry& entry) {
     return holds(SafetyRule::LockPoints) ? entry.origin().lock.output : entry.origin().latest.output;
 }

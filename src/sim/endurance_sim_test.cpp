@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -12,6 +13,9 @@ namespace rhizome::sim {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// `./run test sim-long` takes its time.
+bool is_long_run() { return std::getenv("RHIZOME_SIM_LONG") != nullptr; }
 
 void expect_clean(Sim& sim) { EXPECT_TRUE(sim.checks().clean()) << sim.checks().faults().front(); }
 
@@ -62,23 +66,27 @@ bool majority_wins(std::uint64_t seed, bool only_minority_has_load) {
     sim.load(2, only_minority_has_load ? minor : all);
     sim.run(20s);
     sim.load(0, {});
-    const auto majority_tip = sim.node(major.front()).tip_hash();
-    const auto height = sim.node(major.front()).tip().height;
+    // Some blocks below the tip all of the majority agree; what was sealed last may still lose against its own kind.
+    auto agreed = sim.archive().block(sim.node(major.front()).tip_hash());
+    for (int i = 0; i < 3; ++i) agreed = sim.archive().block(agreed->header.previous);
+    const auto majority_block = hash_of(agreed->header);
+    const auto height = agreed->header.height;
     sim.heal();
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1 && sim.open_orders() == 0; }, 60s))
         << sim.distinct_tips() << " tips, " << sim.open_orders() << " orders open, seed " << seed;
     expect_clean(sim);
     auto at = sim.archive().block(sim.node(0).tip_hash());
     while (at && at->header.height > height) at = sim.archive().block(at->header.previous);
-    return at && hash_of(at->header) == majority_tip;
+    return at && hash_of(at->header) == majority_block;
 }
 
 TEST(EnduranceSim, FiftyOneOfAHundredWinOverFortyNine) {
-    // A hundred of each with `rhizome sim`'s long run; the rule decides, not luck, so a few show a fault as well.
+    // A hundred in the long run; the rule decides, not luck, so two show a fault as well: one where finality decides,
+    // one where weight does.
+    const std::uint64_t seeds = is_long_run() ? 100 : 2;
     std::size_t won = 0;
-    for (std::uint64_t seed = 1; seed <= 2; ++seed) won += majority_wins(seed, false) ? 1 : 0;
-    for (std::uint64_t seed = 3; seed <= 4; ++seed) won += majority_wins(seed, true) ? 1 : 0;
-    EXPECT_EQ(won, 4u);
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) won += majority_wins(seed, seed % 4 >= 2) ? 1 : 0;
+    EXPECT_GE(won * 100, seeds * 99);
 }
 
 TEST(EnduranceSim, JustUnderAThirdLiesAndNothingFinalIsUndone) {
@@ -121,7 +129,7 @@ TEST(EnduranceSim, TwoCutForAnHourVoteAgainAtOnce) {
 }
 
 TEST(EnduranceSim, ThreeHundredInThreeZonesWithHalfOfEachDead) {
-    Sim sim{{.seed = 41, .machines = 300, .link = {.delay = 1ms, .jitter = 2ms}, .neighbours = 6}};
+    Sim sim{{.seed = 41, .machines = 300, .link = {.delay = 1ms, .jitter = 2ms}, .neighbours = 4}};
     for (std::size_t left = 0; left < 300; ++left)
         for (const std::size_t right : sim.neighbours(left))
             if (left % 3 != right % 3) sim.set_link(left, right, {.delay = 20ms, .jitter = 5ms});
@@ -160,9 +168,11 @@ TEST(EnduranceSim, AllOffForAnHourAndOneBootsEarlyEndsNoLease) {
     expect_clean(sim);
 }
 
-TEST(EnduranceSim, ThreeHundredIdleForTenMinutesKeepTheirLeases) {
-    Sim sim{{.seed = 61, .machines = 300, .link = {.delay = 2ms, .jitter = 3ms}, .neighbours = 6}};
-    grow_up(sim, 300);
+TEST(EnduranceSim, HundredsIdleForTenMinutesKeepTheirLeases) {
+    // 300 of them cost nine times as much as 100.
+    const std::size_t machines = is_long_run() ? 300 : 100;
+    Sim sim{{.seed = 61, .machines = machines, .link = {.delay = 2ms, .jitter = 3ms}, .neighbours = 4}};
+    grow_up(sim, machines);
     for (int minute = 0; minute < 10; ++minute) {
         const auto before = sim.lowest_final();
         sim.run(60s);

@@ -63,9 +63,8 @@ constexpr Mutant kMutants[] = {
 };
 static_assert(std::size(kMutants) == kSafetyRules);
 
-INSTANTIATE_TEST_SUITE_P(Rules, MutationSim, testing::ValuesIn(kMutants), [](const auto& mutant) {
-    return std::string{mutant.param.name};
-});
+INSTANTIATE_TEST_SUITE_P(Rules, MutationSim, testing::ValuesIn(kMutants),
+                         [](const auto& mutant) { return std::string{mutant.param.name}; });
 
 }  // namespace
 }  // namespace sim

@@ -86,10 +86,11 @@ private:
         load_ = random_.chance(1, 8) ? 0 : 1 + random_.below(30);
         // Who lies may keep its turn and say nothing, which is no fault of the others.
         limps_ = random_.chance(1, 4) && liars_ == 0 && !joins_;
-        say(fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
+        say(
+            fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
                         "clogged {}, storms {}, {} liars, {} orders/s, some stay dead {}",
-                        splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_, liars_, load_,
-                        limps_));
+                        splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_, liars_,
+                        load_, limps_));
     }
 
     std::vector<std::size_t> everybody() const {
@@ -247,6 +248,9 @@ private:
             if (sim_.is_up(i) && !sim_.node(i).has(core::Condition::VotesLost) && !sim_.has_damage(i)) lost_.erase(i);
             if (lost_.contains(i)) lost.insert(sim_.key(i));
         }
+        // All may be voters soon.
+        const auto trust = byzantine_ ? ledger::Trust::Byzantine : ledger::Trust::Crash;
+        if (sim_.size() - liars_ < lost.size() + consensus::quorum_of(sim_.size(), trust)) return false;
         for (std::size_t i = 0; i < sim_.size(); ++i) {
             if (!sim_.is_up(i) || !sim_.is_honest(i)) continue;
             const auto& state = sim_.node(i).state();
@@ -323,8 +327,8 @@ private:
             sim_.run(microseconds{random_.between(200'000, 900'000)});
         }
         if (slow > kOrders / 4)
-            sim_.checks().fault(fmt::format("{} of {} orders waited for turns of machines that are long dead", slow,
-                                            kOrders));
+            sim_.checks().fault(
+                fmt::format("{} of {} orders waited for turns of machines that are long dead", slow, kOrders));
     }
 
     void converge() {

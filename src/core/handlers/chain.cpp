@@ -49,8 +49,8 @@ consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
     if (known.judged) return rank;
     // Votes for blocks that were not judged yet count as their branch claims they do: else a branch that others have
     // justified would never be looked at by one who has justified something on its own.
-    // The voters may be others on that branch than where it left ours: what a member says is justified there is a reason
-    // to look as well.
+    // The voters may be others on that branch than where it left ours: what a member says is justified there is a
+    // reason to look as well.
     for (const auto& [id, peer] : peers) {
         if (!peer.is_member || peer.justified.epoch <= rank.justified_epoch) continue;
         if (on_chain(peer.justified)) rank.justified_epoch = peer.justified.epoch;
@@ -153,9 +153,8 @@ void Node::Inside::step_mover() {
 void Node::Inside::note_unreadable(const HeaderNode* node, const HeaderNode* goal) {
     unreadable[node->hash].insert(goal->hash);
     tips.erase(goal->hash);
-    const bool leads_on = std::any_of(tips.begin(), tips.end(), [&](const auto& tip) {
-        return HeaderTree::is_ancestor(settled, tip.second);
-    });
+    const bool leads_on = std::any_of(tips.begin(), tips.end(),
+                                      [&](const auto& tip) { return HeaderTree::is_ancestor(settled, tip.second); });
     if (!leads_on) tips.emplace(settled->hash, settled);
 }
 
