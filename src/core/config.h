@@ -16,9 +16,9 @@ struct Config {
     milliseconds status_every{1'000};
     /// Votes are collected for so long before they go on: with many members most arrive at the same moment.
     milliseconds relay_delay{5};
-    /// Up to so many votes of an epoch are passed on as they are; of more only their names, and who lacks some asks. That
-    /// is less to send and three times the way: with hundreds of members and slow links the votes of one epoch must all
-    /// be there before those of the next are signed, so it is for fast networks only.
+    /// Up to so many votes of an epoch are passed on as they are; of more only their names, and who lacks some asks.
+    /// That is less to send and three times the way: with hundreds of members and slow links the votes of one epoch
+    /// must all be there before those of the next are signed, so it is for fast networks only.
     std::size_t push_votes_max = 4'096;
     /// A vote that somebody promised to send is asked of another after so long.
     milliseconds vote_timeout{500};
