@@ -9,7 +9,7 @@
 #include "cli/invocation.h"
 #include "cli/progress.h"
 #include "consensus/consensus_rules.h"
-#include "consensus/signed_seal.h"
+#include "consensus/judge.h"
 #include "ledger/rules.h"
 #include "ledger/state_export.h"
 #include "runtime/thread_pool.h"
@@ -45,7 +45,7 @@ struct OfflineChain {
     ledger::Rules kinds{};
     consensus::CurveSignatures signatures{};
     consensus::ConsensusRules rules{signatures, kinds};
-    consensus::SignedSeal judge{};
+    consensus::Judge judge{signatures};
     runtime::ThreadPool pool{runtime::ThreadPool::host_width()};
     std::unique_ptr<store::Chain> chain{};
 

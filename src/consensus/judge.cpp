@@ -251,6 +251,8 @@ Result<ConsensusPart, Reject> Judge::follow(const Turn& turn, const ledger::Seal
 
 Result<ConsensusPart, Reject> Judge::judge_genesis(const ledger::Block& block) const {
     TRY(const auto first, check_proposer(block, signatures_));
+    if (block.header.bits != 0 || block.header.nonce != 0)
+        return ledger::reject(RejectCode::BadSeal, "a genesis block shows no work: its bits and nonce are zero");
     if (block.txs.size() != 1 || block.txs[0].outputs.size() != 1)
         return ledger::reject(RejectCode::BadEncoding, "a genesis block has one transaction that writes the Cluster");
     return genesis_part(first, block.txs[0].outputs[0].value, block.header.time);

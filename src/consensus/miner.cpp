@@ -56,6 +56,14 @@ Miner::Progress Miner::step(std::uint64_t hashes_max) {
     return progress;
 }
 
+std::uint64_t find_nonce(const ledger::Header& header, std::uint64_t first_nonce) {
+    constexpr std::uint64_t kStep = 1u << 20;
+    ensure(crypto::work_target(header.bits, U256::max()).has_value(), "the bits are a target");
+    Miner miner{header, first_nonce};
+    for (;;)
+        if (const auto progress = miner.step(kStep); progress.found) return *progress.found;
+}
+
 MiningShare::MiningShare(unsigned percent, std::uint64_t hash_rate)
     : percent_(std::min(percent, 100u)), hash_rate_(std::min(hash_rate, kRateMax)) {}
 

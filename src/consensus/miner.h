@@ -52,6 +52,9 @@ private:
     std::array<crypto::Hash256, kBatch> hashes_{};
 };
 
+/// The work that a header asks for, all at once on this core: for tools and tests. `header.bits` must be a target.
+[[nodiscard]] std::uint64_t find_nonce(const ledger::Header& header, std::uint64_t first_nonce = 0);
+
 /// How many hashes to try in each slice of time, for a miner that leaves the rest of a core to others: the thesis has
 /// nodes give 20 %. The host sleeps for what is left of the slice and decides over how many cores this is done.
 ///

@@ -3,11 +3,11 @@
 
 #include <fmt/core.h>
 
-#include "consensus/signed_seal.h"
 #include "ledger/block_factory.h"
 #include "ledger/draft.h"
 #include "ledger/member.h"
 #include "ledger/signing.h"
+#include "node/hand_sealing.h"
 #include "script/template.h"
 
 namespace rhizome::node {
@@ -76,9 +76,10 @@ Result<Founded> found_cluster(const FoundingWish& wish, const ledger::Rules& rul
                                {"metadata", json::Object{{"name", wish.cluster}}},
                                {"spec", wish.spec}};
     const Time start = Time::from_unix_millis(wish.now.unix_millis());
+    const consensus::KeySigner signer{wish.node_keys};
     Founded founded;
-    TRY(founded.genesis, consensus::seal_genesis(json::print(cluster), lock("p2pkh " + address_of(wish.owner)), start,
-                                                 wish.node_keys.chain));
+    TRY(founded.genesis,
+        consensus::seal_genesis(json::print(cluster), lock("p2pkh " + address_of(wish.owner)), start, signer));
     const ledger::BlockHash genesis_hash = hash_of(founded.genesis.block.header);
     founded.chain = ledger::ChainId{genesis_hash.view()};
 
@@ -90,20 +91,19 @@ Result<Founded> found_cluster(const FoundingWish& wish, const ledger::Rules& rul
     TRY(ledger::Tx tx, ledger::make_draft(draft, state.view()));
     TRY(const auto joined, sign(std::move(tx), wish, founded.chain, state));
 
-    const ledger::NextBlock next{.parent = genesis_hash,
-                                 .height = ledger::Height{1},
-                                 .time = start + std::max(milliseconds{1}, state.parameters().min_interval),
-                                 .parent_time = start};
+    const consensus::CurveSignatures signatures;
+    const consensus::Judge judge{signatures};
+    TRY(const auto hand, prepare_by_hand(state, founded.genesis.block.header, start, judge, signer));
     ledger::SignatureCache cache;
-    const auto part = consensus::part_of_proposer(wish.node_keys.chain.public_key());
     // A refusal is told by its own sentence, not by a block that lacks the transaction.
-    TRY(founded.first_applied, ledger::execute(state, next, std::span{&joined, 1}, part, rules, cache, parallel));
-    auto block = ledger::build_block(state, next, std::span{&joined, 1}, part, consensus::kSignedSealBytes, rules,
-                                     cache, parallel);
-    if (block.txs.empty())
+    TRY(founded.first_applied,
+        ledger::execute(state, hand.next, std::span{&joined, 1}, hand.sealing.part, rules, cache, parallel));
+    auto draft_block = ledger::build_block(state, hand.next, std::span{&joined, 1}, hand.sealing.part,
+                                           hand.seal_bytes(), rules, cache, parallel);
+    if (draft_block.txs.empty())
         return fail(ErrorKind::Invalid, "the first block has no room for this machine's Node: raise blockBytes");
-    founded.first_applied = block.applied;
-    founded.first = consensus::seal_block(std::move(block), wish.node_keys.chain);
+    founded.first_applied = draft_block.applied;
+    founded.first = seal_by_hand(std::move(draft_block), hand, signer);
     return founded;
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "consensus/signed_seal.h"
+#include "consensus/judge.h"
 #include "ledger/chain_records.h"
 #include "ledger/codec.h"
 
@@ -17,7 +17,8 @@ TEST(Founding, TheTwoBlocksAreGoodForStrangers) {
     const auto key = owner();
     const auto keys = machine();
     const ledger::Rules rules;
-    const consensus::SignedSeal judge;
+    const consensus::CurveSignatures signatures;
+    const consensus::Judge judge{signatures};
     Inline parallel;
     const auto founded = found_cluster({.cluster = "demo",
                                         .spec = {{"heartbeat", "2s"}},

@@ -5,6 +5,7 @@
 #include "cli/offline_chain.h"
 #include "ledger/block_json.h"
 #include "ledger/proof_files.h"
+#include "node/hand_sealing.h"
 #include "node/identity.h"
 #include "support/chain_harness.h"
 
@@ -89,7 +90,8 @@ TEST_F(ChainCommand, WithoutAChainItSaysWhatToDo) {
 
 TEST_F(ChainCommand, ADirectoryInUseIsLeftAlone) {
     const ledger::Rules rules;
-    const consensus::SignedSeal judge;
+    const consensus::CurveSignatures signatures;
+    const consensus::Judge judge{signatures};
     Inline parallel;
     const auto held = store::Chain::open(harness.data, {rules, judge}, parallel);
     ASSERT_TRUE(held) << held.error().message;
@@ -190,20 +192,23 @@ TEST_F(ChainCommand, VerifyNamesTheTransactionAndTheRuleItBreaks) {
     const auto tx_file = harness.signed_tx("three.json", {harness.document("three", "ConfigMap", "default")});
     {
         const ledger::Rules rules;
-        const consensus::SignedSeal judge;
+        const consensus::CurveSignatures signatures;
+        const consensus::Judge judge{signatures};
         Inline parallel;
         auto chain = store::Chain::open(harness.data, {rules, judge}, parallel).value();
-        const auto keys = node::load_identity(harness.data).value().keys.chain.clone();
+        const auto identity = node::load_identity(harness.data).value();
+        const consensus::KeySigner signer{identity.keys};
         const auto honest = ledger::check_tx(ledger::tx_from_json(read(tx_file)).value()).value();
-        auto draft = ledger::build_block(chain->state(), chain->next(harness.now + seconds{1}), std::span{&honest, 1},
-                                         consensus::part_of_proposer(keys.public_key()), consensus::kSignedSealBytes,
-                                         rules, chain->cache(), parallel);
+        const auto hand =
+            node::prepare_by_hand(chain->state(), chain->tip(), harness.now + seconds{1}, judge, signer).value();
+        auto draft = ledger::build_block(chain->state(), hand.next, std::span{&honest, 1}, hand.sealing.part,
+                                         hand.seal_bytes(), rules, chain->cache(), parallel);
         const ledger::Applied applied = draft.applied;
         ledger::Tx forged = honest->tx;
         forged.inputs[0].unlocking[20] ^= 1;
         draft.txs = {ledger::check_tx(forged).value()};
         draft.header.merkle_root = ledger::merkle_root_of(std::span{&draft.txs[0]->wire_id, 1});
-        ASSERT_TRUE(chain->add_made(consensus::seal_block(draft, keys), applied));
+        ASSERT_TRUE(chain->add_made(node::seal_by_hand(draft, hand, signer), applied));
         ASSERT_TRUE(chain->close());
     }
     const Ran ran = harness.rhizome({"chain", "verify"});

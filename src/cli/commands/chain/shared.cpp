@@ -5,7 +5,7 @@
 
 #include "cli/data_option.h"
 #include "cli/text.h"
-#include "consensus/signed_seal.h"
+#include "consensus/judge.h"
 #include "ledger/chain_records.h"
 #include "ledger/resource.h"
 #include "runtime/files.h"
@@ -52,9 +52,9 @@ Result<store::TxPlace> find_tx(const Invocation& call, std::string_view word, co
 std::string sealed_by(const store::BlockInfo& info, const OfflineChain& at) {
     const auto seal = at.store().seal(info.hash);
     if (!seal) return "-";
-    const auto proposer = consensus::proposer_of(*seal);
+    const auto proposer = consensus::proposer_in(*seal);
     if (!proposer) return "-";
-    const auto key = proposer->bytes();
+    const consensus::MemberKey& key = *proposer;
     if (const state::Entry* record = at.chain->state().view().get(ledger::records::member(key))) {
         if (const auto member = ledger::decode_member(record->bytes())) return member->node;
     }

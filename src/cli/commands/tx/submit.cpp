@@ -9,9 +9,11 @@
 #include "cli/offline_chain.h"
 #include "cli/print.h"
 #include "cli/text.h"
+#include "consensus/own_votes.h"
 #include "ledger/block_factory.h"
 #include "ledger/check.h"
 #include "ledger/limits.h"
+#include "node/hand_sealing.h"
 #include "node/identity.h"
 
 /// `tx submit`.
@@ -83,33 +85,83 @@ std::vector<ledger::SharedTx> in_order_named(const OfflineChain& at, const ledge
     return chosen;
 }
 
+/// What this machine signs must not contradict what it signed before, so that is on the disk before the block is.
+class SealRecord {
+public:
+    static Result<SealRecord> open(OfflineChain& at, const consensus::Signer& signer, Time now) {
+        const store::VoteMemory memory = at.store().votes();
+        TRY(auto own, consensus::OwnVotes::decode(memory.record, memory.complete));
+        const ledger::Parameters& parameters = at.chain->state().parameters();
+        const auto electorate = consensus::Electorate::of(at.chain->state().view(), parameters);
+        if (!own.is_complete()) {
+            // Where nobody else votes there is nobody to contradict it before.
+            if (!electorate.is_only_voter(signer.key()))
+                return fail(ErrorKind::Denied,
+                            "this directory is a copy or was restored: what this machine signed since is not known "
+                            "here, and a second block in the same place would be held against it\n"
+                            "start a node on it: it finds out from the others when it may sign again");
+            own.regain(electorate.generation, consensus::epoch_of(now, parameters.epoch));
+        }
+        return SealRecord{at, std::move(own), memory.complete};
+    }
+
+    Result<void> note(const ledger::BlockHash& parent) {
+        if (own_.has_sealed_on(parent))
+            return fail(ErrorKind::Denied,
+                        fmt::format("this machine has sealed another block on {} before, and two would be held against "
+                                    "it\nstart a node: it goes on from whichever of them the others took",
+                                    parent));
+        own_.note_sealed(parent);
+        store::Store& store = at_->chain->store();
+        if (complete_) {
+            TRY(store.record_vote(own_.encode()));
+        } else {
+            TRY(store.complete_votes(own_.encode()));
+        }
+        complete_ = true;
+        TRY(store.sync());
+        return ok();
+    }
+
+private:
+    SealRecord(OfflineChain& at, consensus::OwnVotes own, bool complete)
+        : at_(&at), own_(std::move(own)), complete_(complete) {}
+    OfflineChain* at_;
+    consensus::OwnVotes own_;
+    bool complete_;  ///< on the disk
+};
+
 /// Puts what fits together into one block after the other, until nothing more goes in.
-Result<void> seal_all(OfflineChain& at, const node::Identity& identity, Time now, std::vector<Submitted>& all) {
-    const auto part = consensus::part_of_proposer(identity.keys.chain.public_key());
+Result<void> seal_all(OfflineChain& at, const consensus::Signer& signer, Time now, std::vector<Submitted>& all) {
     store::Chain& chain = *at.chain;
+    std::optional<SealRecord> record;
     for (;;) {
         std::vector<ledger::SharedTx> waiting;
         for (const Submitted& each : all)
             if (each.tx && !each.block) waiting.push_back(each.tx);
         if (waiting.empty()) return ok();
-        const auto next = chain.next(now);
+        const auto hand = node::prepare_by_hand(chain.state(), chain.tip(), now, at.judge, signer);
+        if (!hand)
+            return fail(ErrorKind::Denied, fmt::format("this machine may not seal blocks of this chain: {}\n"
+                                                       "its Node has to be a member first",
+                                                       to_text(hand.error())));
         const auto build = [&](const std::vector<ledger::SharedTx>& txs) {
-            return ledger::build_block(chain.state(), next, txs, part, consensus::kSignedSealBytes, at.rules,
+            return ledger::build_block(chain.state(), hand->next, txs, hand->sealing.part, hand->seal_bytes(), at.rules,
                                        chain.cache(), chain.parallel());
         };
         auto draft = build(waiting);
         if (draft.txs.size() < waiting.size()) {
             // Not all go in together. Which do is the person's choice, not that of their ids.
-            auto named = build(in_order_named(at, next, waiting));
+            auto named = build(in_order_named(at, hand->next, waiting));
             if (named.txs.size() >= draft.txs.size()) draft = std::move(named);
         }
         if (draft.txs.empty()) break;
         const ledger::Applied applied = draft.applied;
-        const ledger::Block block = consensus::seal_block(std::move(draft), identity.keys.chain);
-        if (const auto good = at.judge.judge(chain.state(), chain.tip(), block); !good)
-            return fail(ErrorKind::Denied, fmt::format("this machine may not seal blocks of this chain: {}\n"
-                                                       "its Node has to be a member first",
-                                                       to_text(good.error())));
+        if (!record) {
+            TRY(record, SealRecord::open(at, signer, now));
+        }
+        TRY(record->note(hand->next.parent));
+        const ledger::Block block = node::seal_by_hand(std::move(draft), *hand, signer);
         TRY(chain.add_made(block, applied));
         for (const ledger::Tx& tx : block.txs)
             for (Submitted& each : all)
@@ -130,10 +182,11 @@ Result<void> seal_all(OfflineChain& at, const node::Identity& identity, Time now
 }
 
 /// Everything on the disk; and final, where this machine's voice is the only one (docs/spec/chain.md section 5).
-Result<void> finish(OfflineChain& at, const node::Identity& identity) {
+Result<void> finish(OfflineChain& at, const consensus::Signer& signer) {
     store::Store& store = at.chain->store();
     TRY(store.sync());
-    if (consensus::is_only_voter(identity.keys.chain.public_key(), at.chain->state().view())) {
+    const ledger::LedgerState& state = at.chain->state();
+    if (consensus::Electorate::of(state.view(), state.parameters()).is_only_voter(signer.key())) {
         TRY(store.mark_final(hash_of(at.chain->tip())));
         TRY(store.sync());
     }
@@ -182,10 +235,11 @@ Result<void> run_submit(Invocation& call) {
     TRY(const auto at, open_chain(call));
     TRY(const auto identity, identity_of(*at));
     const Time now = Time::from_unix_millis(call.console.now().unix_millis());
-    TRY(seal_all(*at, identity, now, all));
+    const consensus::KeySigner signer{identity.keys};
+    TRY(seal_all(*at, signer, now, all));
     const bool any = std::any_of(all.begin(), all.end(), [](const Submitted& each) { return each.block.has_value(); });
     if (any) {
-        TRY(finish(*at, identity));
+        TRY(finish(*at, signer));
     }
     print_data(call, data_of(all), [&] { return text_of(call.console.out_style, all); });
     std::optional<Error> error;

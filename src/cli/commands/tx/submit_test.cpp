@@ -102,7 +102,7 @@ TEST_F(SubmitCommand, OnlyMembersSeal) {
     ASSERT_TRUE(node::make_identity(harness.data));
     const Ran stranger = harness.rhizome({"tx", "submit", good, "--offline"});
     EXPECT_EQ(stranger.code, 4);
-    EXPECT_TRUE(has(stranger.err, "this machine may not seal blocks of this chain: BadSeal")) << stranger.err;
+    EXPECT_TRUE(has(stranger.err, "this machine may not seal blocks of this chain: NotYourTurn")) << stranger.err;
     EXPECT_EQ(height(), 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "consensus/signed_seal.h"
+#include "consensus/judge.h"
 
 #include <gtest/gtest.h>
 
@@ -17,28 +17,31 @@ constexpr std::string_view kCluster =
 constexpr Time kStart = Time::from_unix_seconds(1'800'000'000);
 
 /// A chain that began with node n1's seal.
-class SignedSealTest : public ::testing::Test {
+class JudgeTest : public ::testing::Test {
 protected:
-    SignedSealTest() {
-        auto made = seal_genesis(std::string{kCluster}, test::lock_of("creator"), kStart, first.chain);
+    JudgeTest() {
+        auto made = seal_genesis(std::string{kCluster}, test::lock_of("creator"), kStart, KeySigner{first});
         ensure(made.has_value(), "a genesis block can be made");
         genesis = *std::move(made);
         state = std::make_unique<LedgerState>(genesis.commit.view);
         tip = genesis.block.header;
     }
 
-    NextBlock next() const {
-        return {.parent = hash_of(tip),
-                .height = tip.height + 1,
-                .time = tip.time + milliseconds{1000},
-                .parent_time = tip.time};
-    }
-    /// The next block of `txs` as this node would seal it.
+    /// The next block of `txs` as this node would seal it, when its turn has certainly come. A stranger's seal names it
+    /// all the same.
     Block block_by(const crypto::NodeKeys& node, const std::vector<SharedTx>& txs = {}) {
-        const auto part = part_of_proposer(node.chain.public_key());
-        BlockDraft draft = build_block(*state, next(), txs, part, kSignedSealBytes, rules, cache, parallel);
+        const KeySigner signer{node};
+        const NextBlock next{
+            .parent = hash_of(tip), .height = tip.height + 1, .time = tip.time + seconds{30}, .parent_time = tip.time};
+        auto sealing = judge.prepare(*state, tip, next.time, {}, signer);
+        if (!sealing) sealing = Sealing{.seal = {.proof = to_bytes(signer.key())}};
+        BlockDraft draft =
+            build_block(*state, next, txs, sealing->part,
+                        sealing->seal.proof.size() + sealing->seal.attestations.size(), rules, cache, parallel);
         EXPECT_EQ(draft.txs.size(), txs.size());
-        return seal_block(std::move(draft), node.chain);
+        Block block = assemble(std::move(draft), *sealing);
+        sign(block, signer);
+        return block;
     }
     Result<Applied, Reject> apply(const Block& block) {
         return judge_and_apply(*state, tip, block, {rules, judge}, cache, parallel);
@@ -86,12 +89,13 @@ protected:
     std::unique_ptr<LedgerState> state;
     Header tip;
     Rules rules;
-    SignedSeal judge;
+    CurveSignatures signatures;
+    Judge judge{signatures};
     SignatureCache cache;
     Inline parallel;
 };
 
-TEST_F(SignedSealTest, GenesisNamesTheFirstVoter) {
+TEST_F(JudgeTest, GenesisNamesTheFirstVoter) {
     const auto decoded = decode_block(encode(genesis.block));
     ASSERT_TRUE(decoded);
     const auto part = judge.judge_genesis(*decoded);
@@ -99,16 +103,17 @@ TEST_F(SignedSealTest, GenesisNamesTheFirstVoter) {
     const auto commit = apply_genesis(*decoded, *part);
     ASSERT_TRUE(commit) << to_text(commit.error());
     EXPECT_EQ(commit->view.root(), genesis.commit.view.root());
-    const state::Entry* record = commit->view.get(records::voters());
+    const state::Entry* record = commit->view.get(ledger::records::voters());
     ASSERT_NE(record, nullptr);
-    EXPECT_EQ(records::decode_voters(record->bytes()).value(),
+    EXPECT_EQ(ledger::records::decode_voters(record->bytes()).value(),
               std::vector<MemberKey>{first.chain.public_key().bytes()});
-    EXPECT_TRUE(is_only_voter(first.chain.public_key(), commit->view));
-    EXPECT_FALSE(is_only_voter(second.chain.public_key(), commit->view));
-    EXPECT_FALSE(is_only_voter(first.chain.public_key(), {}));
+    const auto electorate = Electorate::of(commit->view, {});
+    EXPECT_TRUE(electorate.is_only_voter(first.chain.public_key().bytes()));
+    EXPECT_FALSE(electorate.is_only_voter(second.chain.public_key().bytes()));
+    EXPECT_FALSE(Electorate::of({}, {}).is_only_voter(first.chain.public_key().bytes()));
 }
 
-TEST_F(SignedSealTest, AGenesisBlockThatNobodySignedIsRefused) {
+TEST_F(JudgeTest, AGenesisBlockThatNobodySignedIsRefused) {
     Block unsigned_block = genesis.block;
     unsigned_block.signature = {};
     EXPECT_EQ(judge.judge_genesis(unsigned_block).error().code, RejectCode::BadSeal);
@@ -120,41 +125,46 @@ TEST_F(SignedSealTest, AGenesisBlockThatNobodySignedIsRefused) {
     nameless.seal.proof.pop_back();
     nameless.header.seal_root = seal_root_of(nameless.seal);
     EXPECT_EQ(judge.judge_genesis(nameless).error().code, RejectCode::BadSeal);
+    Block worked = genesis.block;
+    worked.header.nonce = 1;
+    sign(worked, KeySigner{first});
+    EXPECT_NE(judge.judge_genesis(worked).error().why.find("shows no work"), std::string::npos);
 }
 
-TEST_F(SignedSealTest, TheFirstVoterSealsBeforeItsNodeIsWritten) {
+TEST_F(JudgeTest, TheFirstVoterSealsBeforeItsNodeIsWritten) {
     move_to(block_by(first));
     move_to(block_by(first, {join("n1")}));
-    EXPECT_NE(state->view().get(records::member(first.chain.public_key().bytes())), nullptr);
+    EXPECT_NE(state->view().get(ledger::records::member(first.chain.public_key().bytes())), nullptr);
     move_to(block_by(first));
 }
 
-TEST_F(SignedSealTest, StrangersAreRefusedUntilTheyAreMembers) {
+TEST_F(JudgeTest, StrangersAreRefusedUntilTheyAreMembers) {
     expect_bad_seal(block_by(second), "neither a member nor a voter");
     move_to(block_by(first, {join("n2")}));
     move_to(block_by(second));
     expect_bad_seal(block_by(test::node_keys_of("n3")), "neither a member nor a voter");
 }
 
-TEST_F(SignedSealTest, TheProposerIsHeardOf) {
+TEST_F(JudgeTest, TheProposerIsHeardOf) {
     move_to(block_by(first, {join("n2")}));
     const auto part = judge.judge(*state, tip, block_by(second));
     ASSERT_TRUE(part);
     EXPECT_EQ(part->heard, std::vector<MemberKey>{second.chain.public_key().bytes()});
     const auto lease = [&] {
-        return records::decode_number(state->view().get(records::lease(second.chain.public_key().bytes()))->bytes());
+        return ledger::records::decode_number(
+            state->view().get(ledger::records::lease(second.chain.public_key().bytes()))->bytes());
     };
     const auto before = lease();
     move_to(block_by(second));
     EXPECT_GT(lease(), before);
 }
 
-TEST_F(SignedSealTest, AWrongSignatureIsRefused) {
+TEST_F(JudgeTest, AWrongSignatureIsRefused) {
     Block block = block_by(first);
     block.signature[10] ^= 1;
     expect_bad_seal(block, "did not sign the block");
     block.signature = {};
-    expect_bad_seal(block, "the signature is none");
+    expect_bad_seal(block, "did not sign the block");
     // The proposer's own, but of another block.
     block.signature = genesis.block.signature;
     expect_bad_seal(block, "did not sign the block");
@@ -170,7 +180,7 @@ TEST_F(SignedSealTest, AWrongSignatureIsRefused) {
     expect_bad_seal(block, "did not sign the block");
 }
 
-TEST_F(SignedSealTest, AStrippedOrChangedSealIsRefused) {
+TEST_F(JudgeTest, AStrippedOrChangedSealIsRefused) {
     Block block = block_by(first);
     block.seal = {};
     expect_bad_seal(block, "names no proposer");
@@ -182,29 +192,30 @@ TEST_F(SignedSealTest, AStrippedOrChangedSealIsRefused) {
     expect_bad_seal(block, "changed on the way");
     block = block_by(first);
     block.seal.proof[0] = 4;
-    expect_bad_seal(block, "is no key");
+    expect_bad_seal(block, "neither a member nor a voter");
 }
 
-TEST_F(SignedSealTest, BitsAndNonceAreForWork) {
+TEST_F(JudgeTest, BitsAndNonceAreForWork) {
     Block block = block_by(first);
     block.header.nonce = 1;
-    block.signature = crypto::sign(first.chain, crypto::Digest{hash_of(block.header).view()}).to_compact();
+    sign(block, KeySigner{first});
     expect_bad_seal(block, "bits and nonce");
 }
 
 TEST(VotersRecord, HasOneForm) {
     const auto a = test::node_keys_of("n1").chain.public_key().bytes();
     const auto b = test::node_keys_of("n2").chain.public_key().bytes();
-    EXPECT_EQ(records::encode_voters({a, b}), records::encode_voters({b, a, b}));
-    EXPECT_EQ(records::decode_voters(records::encode_voters({a, b}))->size(), 2u);
+    EXPECT_EQ(ledger::records::encode_voters({a, b}), ledger::records::encode_voters({b, a, b}));
+    EXPECT_EQ(ledger::records::decode_voters(ledger::records::encode_voters({a, b}))->size(), 2u);
     Bytes swapped = to_bytes(std::max(a, b));
     const auto low = std::min(a, b);
     swapped.insert(swapped.end(), low.begin(), low.end());
-    EXPECT_EQ(records::decode_voters(swapped).error(), DecodeFault::NotCanonical);
+    EXPECT_EQ(ledger::records::decode_voters(swapped).error(), DecodeFault::NotCanonical);
     swapped.pop_back();
-    EXPECT_EQ(records::decode_voters(swapped).error(), DecodeFault::Truncated);
-    EXPECT_EQ(records::decode_voters(Bytes(33 * (records::kVotersMax + 1))).error(), DecodeFault::TooLong);
-    EXPECT_TRUE(records::decode_voters({})->empty());
+    EXPECT_EQ(ledger::records::decode_voters(swapped).error(), DecodeFault::Truncated);
+    EXPECT_EQ(ledger::records::decode_voters(Bytes(33 * (ledger::records::kVotersMax + 1))).error(),
+              DecodeFault::TooLong);
+    EXPECT_TRUE(ledger::records::decode_voters({})->empty());
 }
 
 }  // namespace
