@@ -39,6 +39,10 @@ public:
     /// finalise.
     [[nodiscard]] virtual bool attestations_weigh() const { return true; }
 
+    /// Whether blocks are made all the time, with or without something to put into them: where work is the weight of a
+    /// chain, and its difficulty follows how often somebody finds.
+    [[nodiscard]] virtual bool seals_always() const { return false; }
+
     /// A block further ahead of a node's clock than this waits there until its time has come.
     [[nodiscard]] virtual milliseconds future_tolerance() const { return milliseconds{500}; }
 

@@ -110,18 +110,57 @@ TEST(Attestations, EveryOtherEncodingIsRefused) {
     EXPECT_EQ(decode_votes(encode_votes(backwards), 10).error(), DecodeFault::BadValue);
 }
 
-TEST(Voting, EverybodyVotesInTheSameEpochs) {
+TEST(Voting, TheShortestPeriodGoesByTheNumberOfVoters) {
     const ledger::Parameters parameters;  // 250 ms epochs, 5 s heartbeat
-    const auto epochs = [&](const VotingTimes& times) {
-        int count = 0;
-        for (std::uint64_t k = 1'000; k < 1'020; ++k) count += votes_in(Epoch{k}, times, parameters) ? 1 : 0;
-        return count;
+    const VotingPace pace;
+    EXPECT_EQ(pace.period({.voters = 1}, parameters), 2u);
+    EXPECT_EQ(pace.period({.voters = 64}, parameters), 2u);
+    EXPECT_EQ(pace.period({.voters = 65}, parameters), 2u);
+    EXPECT_EQ(pace.period({.voters = 128}, parameters), 4u);
+    EXPECT_EQ(pace.period({.voters = 300}, parameters), 8u);
+    EXPECT_EQ(pace.period({.voters = 10'000}, parameters), 16u) << "everybody votes once a heartbeat";
+    EXPECT_EQ(pace.period({.voters = 4, .tip_is_final = true}, parameters), 20u);
+    ledger::Parameters hasty;
+    hasty.heartbeat = milliseconds{1'000};
+    EXPECT_EQ(pace.period({.voters = 300}, hasty), 4u);
+}
+
+TEST(Voting, WhereNothingBecomesFinalThePeriodGrowsAndShrinksWithTheTimeVotesTake) {
+    const ledger::Parameters parameters;
+    const VotingPace::Sight sight{.voters = 4};
+    VotingPace pace;
+    Epoch epoch{1'000};
+    const auto pair = [&](Epoch final) { pace.note_first(epoch = epoch + 16, sight, final, false); };
+    const auto came_round_after = [&](milliseconds time) {
+        pace.note_justified(epoch, end_of(epoch, parameters.epoch) + pace.kSettleMin + time, parameters);
     };
-    EXPECT_EQ(epochs({.voters = 4, .last_justified = Epoch{1'000}}), 20);
-    EXPECT_EQ(epochs({.voters = 300, .last_justified = Epoch{1'000}}), 4);  // two of every ten
-    EXPECT_EQ(epochs({.voters = 4, .tip_is_final = true, .last_justified = Epoch{1'000}}), 2);
-    EXPECT_EQ(epochs({.voters = 4, .last_justified = Epoch{900}}), 2);         // nothing was justified for long
-    EXPECT_EQ(epochs({.voters = 10'000, .last_justified = Epoch{1'000}}), 2);  // a heartbeat at most
+    for (int i = 0; i < 10; ++i) pair(epoch);
+    EXPECT_EQ(pace.period(sight, parameters), 2u);
+    const Epoch stuck_at = epoch;
+    for (int i = 0; i < 40; ++i) pair(stuck_at);
+    EXPECT_EQ(pace.period(sight, parameters), 16u);
+    EXPECT_EQ(pace.period({.voters = 4, .tip_is_final = true}, parameters), 20u);
+
+    pace.note_justified(epoch - 1, end_of(epoch, parameters.epoch), parameters);
+    EXPECT_EQ(pace.period(sight, parameters), 16u) << "not the open pair";
+    came_round_after(milliseconds{700});
+    EXPECT_EQ(pace.period(sight, parameters), 8u) << "2 s are enough for twice 700 ms";
+    pair(epoch);
+    came_round_after(milliseconds{5});
+    EXPECT_EQ(pace.period(sight, parameters), 2u);
+}
+
+TEST(Voting, WhereVotesSplitMembersWaitLongerForBlocks) {
+    const ledger::Parameters parameters;
+    VotingPace pace;
+    EXPECT_EQ(pace.settle(), VotingPace::kSettleMin);
+    for (std::uint64_t i = 1; i < 10; ++i) pace.note_first(Epoch{i}, {.voters = 4}, {}, true);
+    EXPECT_EQ(pace.settle(), VotingPace::kSettleMax);
+    for (std::uint64_t i = 10; i < 30; ++i) {
+        pace.note_first(Epoch{i}, {.voters = 4}, {}, false);
+        pace.note_justified(Epoch{i}, {}, parameters);
+    }
+    EXPECT_EQ(pace.settle(), VotingPace::kSettleMin);
 }
 
 }  // namespace

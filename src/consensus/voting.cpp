@@ -2,16 +2,55 @@
 #include "consensus/voting.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace rhizome::consensus {
+namespace {
 
-bool votes_in(Epoch k, const VotingTimes& times, const ledger::Parameters& parameters) {
-    constexpr std::uint64_t kStalled = 20;
-    const auto slot = static_cast<std::uint64_t>(std::max<std::int64_t>(2, parameters.heartbeat / parameters.epoch));
-    std::uint64_t period = times.voters <= 64 ? 2 : (times.voters + 31) / 32;
-    const bool stalled = k.number() > times.last_justified.number() + kStalled;
-    if (times.tip_is_final || stalled) period = slot;
-    return k.number() % std::min(period, slot) < 2;
+std::uint64_t epochs_in_a_heartbeat(const ledger::Parameters& parameters) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(2, parameters.heartbeat / parameters.epoch));
+}
+
+int least_level(std::size_t voters) {
+    return voters <= 64 ? 0 : static_cast<int>(std::bit_width(std::bit_floor((voters + 31) / 32))) - 2;
+}
+
+constexpr std::uint64_t period_of(int level) { return std::uint64_t{2} << level; }
+
+/// How long the votes of a pair's first epoch may take. With the shortest period nobody waits for them.
+milliseconds room_of(int level, milliseconds epoch) {
+    return level == 0 ? epoch : epoch * static_cast<std::int64_t>(period_of(level));
+}
+
+}  // namespace
+
+std::uint64_t VotingPace::period(const Sight& sight, const ledger::Parameters& parameters) const {
+    const std::uint64_t heartbeat = epochs_in_a_heartbeat(parameters);
+    if (sight.tip_is_final) return heartbeat;
+    return std::min(period_of(std::max(level_, least_level(sight.voters))), std::bit_floor(heartbeat));
+}
+
+void VotingPace::note_first(Epoch epoch, const Sight& sight, Epoch final, bool split) {
+    constexpr int kStuckMax = 3;
+    stuck_ = sight.tip_is_final || final > final_ ? 0 : stuck_ + 1;
+    if (stuck_ > kStuckMax) {
+        level_ = std::min(std::max(level_, least_level(sight.voters)) + 1, kLevelMax);
+        stuck_ = 0;
+    }
+    if (split) settle_ = std::min(settle_ * 2, kSettleMax);
+    final_ = final;
+    first_ = epoch;
+    open_ = epoch;
+}
+
+void VotingPace::note_justified(Epoch epoch, Time now, const ledger::Parameters& parameters) {
+    if (!open_ || epoch < *open_) return;
+    // Not from this member's own vote on: it may be the last, because it waits longest for blocks.
+    const auto took = std::chrono::ceil<milliseconds>(now - end_of(*open_, parameters.epoch)) - kSettleMin;
+    open_.reset();
+    settle_ = std::max(kSettleMin, settle_ - settle_ / 4);
+    // Room for twice as long: the next ones may be slower.
+    while (level_ > 0 && 2 * took < room_of(level_ - 1, parameters.epoch)) --level_;
 }
 
 }  // namespace rhizome::consensus

@@ -21,6 +21,7 @@ public:
     [[nodiscard]] ledger::ConsensusId id() const override { return ledger::ConsensusId::Work; }
     /// Blocks weigh by their work; attestations renew leases and finalise.
     [[nodiscard]] bool attestations_weigh() const override { return false; }
+    [[nodiscard]] bool seals_always() const override { return true; }
     /// A block's time is stamped before it is mined and cannot be forged into weight, so clocks may differ more.
     [[nodiscard]] milliseconds future_tolerance() const override { return seconds{10}; }
 

@@ -24,6 +24,10 @@ struct Config {
     milliseconds vote_timeout{500};
     /// A transaction of this node's own clients that no block has taken is told again after so long.
     milliseconds announce_again{3'000};
+    /// A header that nobody has found a nonce for is replaced by one with a newer time, since votes go by it; and
+    /// sooner when there is something new to put in.
+    milliseconds restamp_every{1'000};
+    milliseconds refill_every{100};
     /// A question that a peer has not answered is asked again, of another.
     milliseconds answer_timeout{2'000};
     /// Blocks handled in one step of a long move from branch to branch.

@@ -25,6 +25,8 @@ using PeerId = Count<struct PeerTag>;
 using ClientId = Count<struct ClientTag>;
 /// Counts what was handed to the disk, in order.
 using Ticket = Count<struct TicketTag>;
+/// A header that somebody looks for a nonce for.
+using MiningId = Count<struct MiningTag>;
 /// A bundle of signatures to check.
 using BatchId = Count<struct BatchTag>;
 
@@ -60,6 +62,11 @@ struct Verified {
     BatchId batch{};
     std::vector<bool> good{};
 };
+/// Answer to `Mine`.
+struct Mined {
+    MiningId id{};
+    std::uint64_t nonce = 0;
+};
 /// Answer to `Continue`.
 struct Resume {};
 /// The disk is nearly full (or has room again): a node that could not write down what it signs takes no new orders.
@@ -67,7 +74,7 @@ struct DiskLow {
     bool low = false;
 };
 
-using EventKind = std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Resume, DiskLow>;
+using EventKind = std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Mined, Resume, DiskLow>;
 struct Event {
     Time now{};  ///< by the host's clock, whatever that is worth
     EventKind kind{};
@@ -137,6 +144,14 @@ struct Verify {
     std::vector<SignatureJob> jobs{};
 };
 
+/// Look for a nonce that makes this header meet its bits, with as many cores as the operator gives
+/// (`consensus::Miner`), instead of for any header before, and say `Mined`. Without a header: stop looking. The host
+/// goes on from the nonce it was at, also over a restart.
+struct Mine {
+    MiningId id{};
+    std::optional<ledger::Header> header{};
+};
+
 /// How far a transaction has come. A client is told every change: a reorganisation takes `Included` back to `Accepted`.
 /// It ends with `Final` or `Refused`; none ends without.
 enum class Stage : std::uint8_t { Accepted, Included, Final, Refused };
@@ -184,6 +199,6 @@ struct Publish {
     Notice notice{};
 };
 
-using Effect = std::variant<Send, Persist, Sync, Wake, Continue, Verify, Answer, Blame, Publish>;
+using Effect = std::variant<Send, Persist, Sync, Wake, Continue, Verify, Mine, Answer, Blame, Publish>;
 
 }  // namespace rhizome::core

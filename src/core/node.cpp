@@ -35,7 +35,7 @@ std::vector<Effect> Node::step(const Event& event) {
                    [&](const Forget& forget) { node.forget(forget.client); },
                    [&](const Stored& stored) { node.stored_up_to(stored.up_to); },
                    [&](const Verified& verified) { node.verified(verified); },
-                   [&](const Resume&) { node.follow_best(); },
+                   [&](const Mined& mined) { node.mined(mined); }, [&](const Resume&) { node.follow_best(); },
                    [&](const DiskLow& disk) { node.set_condition(Condition::DiskFull, disk.low); }},
         event.kind);
     node.tick();

@@ -7,12 +7,15 @@
 
 #include "sim/liars.h"
 #include "sim/sim.h"
+#include "sim/testing.h"
 
 /// Scenarios with many machines, long times, or much load.
 namespace rhizome::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::grow_up;
+using testing::voters_at;
 
 /// `./run test sim-long` takes its time.
 bool is_long_run() { return std::getenv("RHIZOME_SIM_LONG") != nullptr; }
@@ -23,15 +26,6 @@ std::vector<std::size_t> from_to(std::size_t begin, std::size_t end) {
     std::vector<std::size_t> all(end - begin);
     std::iota(all.begin(), all.end(), begin);
     return all;
-}
-
-std::size_t voters_at(const Sim& sim, std::size_t machine) {
-    const auto& state = sim.node(machine).state();
-    return consensus::Electorate::of(state.view(), state.parameters()).voters.size();
-}
-
-void grow_up(Sim& sim, std::size_t voters) {
-    ASSERT_TRUE(sim.run_until([&] { return voters_at(sim, 0) == voters; }, 120s)) << voters_at(sim, 0);
 }
 
 /// Members whose leases have ended by the chain's own clock: whose pods would be moved.
@@ -57,7 +51,7 @@ bool majority_wins(std::uint64_t seed, bool only_minority_has_load) {
              .spec = seed % 2 == 0 ? R"({"trust":"byzantine"})" : "{}",
              .link = {.delay = 1ms, .jitter = 1ms},
              .neighbours = 6}};
-    grow_up(sim, 100);
+    EXPECT_TRUE(grow_up(sim, 100));
     auto all = from_to(0, 100);
     sim.random().shuffle(all);
     const std::vector<std::size_t> major{all.begin(), all.begin() + kMajority};
@@ -95,7 +89,7 @@ TEST(EnduranceSim, JustUnderAThirdLiesAndNothingFinalIsUndone) {
                  .machines = 10,
                  .spec = R"({"trust":"byzantine"})",
                  .link = {.delay = 2ms, .jitter = 2ms}}};
-        grow_up(sim, 10);
+        ASSERT_TRUE(grow_up(sim, 10));
         for (std::size_t liar = 7; liar < 10; ++liar) sim.corrupt(liar, make_liar(static_cast<Lie>(lie), liar));
         sim.load(5, from_to(0, 7));
         for (int i = 0; i < 20; ++i) {
@@ -111,7 +105,7 @@ TEST(EnduranceSim, JustUnderAThirdLiesAndNothingFinalIsUndone) {
 
 TEST(EnduranceSim, TwoCutForAnHourVoteAgainAtOnce) {
     Sim sim{{.seed = 31, .machines = 2}};
-    grow_up(sim, 2);
+    ASSERT_TRUE(grow_up(sim, 2));
     sim.split({{0}, {1}});
     sim.load(1, {0});
     sim.run(3'600s);
@@ -133,7 +127,7 @@ TEST(EnduranceSim, ThreeHundredInThreeZonesWithHalfOfEachDead) {
     for (std::size_t left = 0; left < 300; ++left)
         for (const std::size_t right : sim.neighbours(left))
             if (left % 3 != right % 3) sim.set_link(left, right, {.delay = 20ms, .jitter = 5ms});
-    grow_up(sim, 300);
+    ASSERT_TRUE(grow_up(sim, 300));
     sim.run(5s);
     for (std::size_t machine = 0; machine < 150; ++machine) sim.crash(machine, 1'000);
     sim.run(10s);
@@ -150,7 +144,7 @@ TEST(EnduranceSim, ThreeHundredInThreeZonesWithHalfOfEachDead) {
 
 TEST(EnduranceSim, AllOffForAnHourAndOneBootsEarlyEndsNoLease) {
     Sim sim{{.seed = 51, .machines = 5}};
-    grow_up(sim, 5);
+    ASSERT_TRUE(grow_up(sim, 5));
     sim.run(10s);
     for (std::size_t machine = 0; machine < 5; ++machine) sim.crash(machine, 1'000);
     sim.run(3'600s);
@@ -172,7 +166,7 @@ TEST(EnduranceSim, HundredsIdleForTenMinutesKeepTheirLeases) {
     // 300 of them cost nine times as much as 100.
     const std::size_t machines = is_long_run() ? 300 : 100;
     Sim sim{{.seed = 61, .machines = machines, .link = {.delay = 2ms, .jitter = 3ms}, .neighbours = 4}};
-    grow_up(sim, machines);
+    ASSERT_TRUE(grow_up(sim, machines));
     for (int minute = 0; minute < 10; ++minute) {
         const auto before = sim.lowest_final();
         sim.run(60s);
@@ -184,7 +178,7 @@ TEST(EnduranceSim, HundredsIdleForTenMinutesKeepTheirLeases) {
 
 TEST(EnduranceSim, FastBlocksOverSlowLinksAreFinalWithinASecond) {
     Sim sim{{.seed = 71, .machines = 5, .spec = R"({"minInterval":"20ms"})", .link = {.delay = 80ms}}};
-    grow_up(sim, 5);
+    ASSERT_TRUE(grow_up(sim, 5));
     sim.load(50, from_to(0, 5));
     sim.run(20s);
     sim.load(0, {});
@@ -200,7 +194,7 @@ TEST(EnduranceSim, FastBlocksOverSlowLinksAreFinalWithinASecond) {
 
 TEST(EnduranceSim, ANamespaceRelabelledAllTheTimeRefusesNobody) {
     Sim sim{{.seed = 81, .machines = 4}};
-    grow_up(sim, 4);
+    ASSERT_TRUE(grow_up(sim, 4));
     std::function<void(int)> relabel = [&](int left) {
         if (left == 0) return;
         sim.submit(left % 4u, relabel_namespace(sim.node(left % 4u).state(), std::to_string(left)));
@@ -221,10 +215,23 @@ TEST(EnduranceSim, ANamespaceRelabelledAllTheTimeRefusesNobody) {
     expect_clean(sim);
 }
 
+TEST(EnduranceSim, VotesThatGoRoundByNameReachEverybodyOnFastLinks) {
+    core::Config config;
+    config.push_votes_max = 4;
+    Sim sim{{.seed = 85, .machines = 20, .link = {.delay = 1ms, .jitter = 1ms}, .neighbours = 3, .config = config}};
+    ASSERT_TRUE(grow_up(sim, 20));
+    sim.load(5, from_to(0, 20));
+    sim.run(20s);
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 10s))
+        << sim.open_orders();
+    expect_clean(sim);
+}
+
 TEST(EnduranceSim, WhoStartsFromASnapshotDecidesTheSame) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         Sim sim{{.seed = seed, .machines = 4}};
-        grow_up(sim, 4);
+        ASSERT_TRUE(grow_up(sim, 4));
         sim.load(10, {0, 1, 2});
         sim.run(microseconds{sim.random().between(1'000'000, 20'000'000)});
         sim.crash(3, 1'000);
@@ -246,7 +253,7 @@ TEST(EnduranceSim, WhoStartsFromASnapshotDecidesTheSame) {
 
 TEST(EnduranceSim, OneClockAlmostTwoSecondsFastDisturbsNobody) {
     Sim sim{{.seed = 91, .machines = 4}};
-    grow_up(sim, 4);
+    ASSERT_TRUE(grow_up(sim, 4));
     sim.set_clock(3, 1'900ms);
     sim.load(10, {0, 1, 2, 3});
     sim.run(20s);
@@ -261,7 +268,7 @@ TEST(EnduranceSim, OneClockAlmostTwoSecondsFastDisturbsNobody) {
 TEST(EnduranceSim, WhoBootsIn2036NeitherSealsNorVotesUntilItsClockIsRight) {
     constexpr auto kTenYears = std::chrono::hours{24 * 3'652};
     Sim sim{{.seed = 92, .machines = 3}};
-    grow_up(sim, 3);
+    ASSERT_TRUE(grow_up(sim, 3));
     sim.crash(2, 1'000);
     sim.set_clock(2, kTenYears);
     sim.split({{0, 1}, {2}});

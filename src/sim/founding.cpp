@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "base/safety_rule.h"
+#include "consensus/miner.h"
 #include "ledger/block_factory.h"
 #include "ledger/special_kinds.h"
 
@@ -118,6 +119,7 @@ Founding make_founding(std::size_t machines, const std::string& spec, Time time)
     ensure(draft.txs.size() == txs.size(), "all members are registered");
     founding.applied = draft.applied;
     ledger::Block block = consensus::assemble(std::move(draft), *sealing);
+    if (block.header.bits != 0) block.header.nonce = consensus::find_nonce(block.header);
     consensus::sign(block, signer);
     founding.members = std::make_shared<const ledger::Block>(std::move(block));
     return founding;

@@ -5,24 +5,16 @@
 #include "consensus/vote_book.h"
 #include "sim/liars.h"
 #include "sim/sim.h"
+#include "sim/testing.h"
 
 namespace rhizome::sim {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::grow_up;
+using testing::voters_at;
 
 void expect_clean(Sim& sim) { EXPECT_TRUE(sim.checks().clean()) << sim.checks().faults().front(); }
-
-std::size_t voters_at(const Sim& sim, std::size_t machine) {
-    const auto& state = sim.node(machine).state();
-    return consensus::Electorate::of(state.view(), state.parameters()).voters.size();
-}
-
-/// Until all machines that run vote.
-void grow_up(Sim& sim, std::size_t voters) {
-    ASSERT_TRUE(sim.run_until([&] { return voters_at(sim, 0) == voters; }, 60s)) << voters_at(sim, 0);
-    sim.run(3s);
-}
 
 std::size_t order(Sim& sim, std::size_t machine, const std::string& name) {
     return sim.submit(machine, create_map(sim.node(machine).state(), name, "by " + name_of(machine), sim.now()));
@@ -53,7 +45,7 @@ TEST(ScenarioSim, TheSameSeedGivesTheSameTrace) {
 
 TEST(ScenarioSim, ALoneMachineKeepsAccepting) {
     Sim sim{{.seed = 1, .machines = 3}};
-    grow_up(sim, 3);
+    ASSERT_TRUE(grow_up(sim, 3));
     sim.crash(1);
     sim.crash(2);
     const std::size_t mine = order(sim, 0, "alone");
@@ -68,7 +60,7 @@ TEST(ScenarioSim, ALoneMachineKeepsAccepting) {
 
 TEST(ScenarioSim, BothSidesOfACutTakeOrdersAndTheMajoritysChainSurvives) {
     Sim sim{{.seed = 5, .machines = 5}};
-    grow_up(sim, 5);
+    ASSERT_TRUE(grow_up(sim, 5));
     sim.split({{0, 1}, {2, 3, 4}});
     sim.run(2s);
     const std::size_t minor = order(sim, 0, "minor");
@@ -94,7 +86,7 @@ TEST(ScenarioSim, BothSidesOfACutTakeOrdersAndTheMajoritysChainSurvives) {
 
 TEST(ScenarioSim, ThreeWaysApartNobodyFinalisesAndAllMerge) {
     Sim sim{{.seed = 9, .machines = 6}};
-    grow_up(sim, 6);
+    ASSERT_TRUE(grow_up(sim, 6));
     sim.split({{0, 1}, {2, 3}, {4, 5}});
     sim.run(1s);
     const auto before = sim.checks().highest_final();
@@ -109,7 +101,7 @@ TEST(ScenarioSim, ThreeWaysApartNobodyFinalisesAndAllMerge) {
 
 TEST(ScenarioSim, OneThatRemovesTheTwoItWasCutFromDoesNotWin) {
     Sim sim{{.seed = 2, .machines = 3}};
-    grow_up(sim, 3);
+    ASSERT_TRUE(grow_up(sim, 3));
     sim.split({{0}, {1, 2}});
     sim.run(1s);
     sim.submit(0, remove_machine(sim.node(0).state(), 1));
@@ -124,7 +116,7 @@ TEST(ScenarioSim, OneThatRemovesTheTwoItWasCutFromDoesNotWin) {
 TEST(ScenarioSim, PowerLostBeforeTheSyncNeverMakesAVoteTwice) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         Sim sim{{.seed = seed, .machines = 3, .sync_min = 5ms, .sync_max = 120ms}};
-        grow_up(sim, 3);
+        ASSERT_TRUE(grow_up(sim, 3));
         sim.load(20, {0, 1, 2});
         for (int i = 0; i < 20; ++i) {
             sim.run(microseconds{sim.random().between(100'000, 900'000)});
@@ -137,7 +129,7 @@ TEST(ScenarioSim, PowerLostBeforeTheSyncNeverMakesAVoteTwice) {
 
 TEST(ScenarioSim, ARestoredBackupVotesOnlyWhenItIsSafe) {
     Sim sim{{.seed = 4, .machines = 4}};
-    grow_up(sim, 4);
+    ASSERT_TRUE(grow_up(sim, 4));
     sim.back_up(3);
     sim.load(5, {0, 1, 2});
     sim.run(10s);
@@ -152,7 +144,7 @@ TEST(ScenarioSim, ARestoredBackupVotesOnlyWhenItIsSafe) {
 
 TEST(ScenarioSim, OfTwoOneMissesATurnAndTheOtherDies) {
     Sim sim{{.seed = 6, .machines = 2}};
-    grow_up(sim, 2);
+    ASSERT_TRUE(grow_up(sim, 2));
     sim.pause(0, 8s);
     order(sim, 1, "missed");
     sim.run(9s);
@@ -164,7 +156,7 @@ TEST(ScenarioSim, OfTwoOneMissesATurnAndTheOtherDies) {
 
 TEST(ScenarioSim, UnstartedMachinesDoNotStopFinality) {
     Sim sim{{.seed = 3, .machines = 6, .running = 3}};
-    grow_up(sim, 3);
+    ASSERT_TRUE(grow_up(sim, 3));
     const std::size_t mine = order(sim, 1, "here");
     EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Final; }, 10s));
     EXPECT_EQ(voters_at(sim, 0), 3u);
@@ -173,7 +165,7 @@ TEST(ScenarioSim, UnstartedMachinesDoNotStopFinality) {
 
 TEST(ScenarioSim, ARelayThatStripsAttestationsIsRefusedAndNobodyIsAccused) {
     Sim sim{{.seed = 8, .machines = 4}};
-    grow_up(sim, 4);
+    ASSERT_TRUE(grow_up(sim, 4));
     sim.corrupt(3, make_liar(Lie::WrongSeal, 1));
     sim.load(5, {0, 1, 2});
     sim.run(20s);
@@ -184,7 +176,7 @@ TEST(ScenarioSim, ARelayThatStripsAttestationsIsRefusedAndNobodyIsAccused) {
 
 TEST(ScenarioSim, OneOfTwoLostForGoodIsRecoveredFrom) {
     Sim sim{{.seed = 12, .machines = 2}};
-    grow_up(sim, 2);
+    ASSERT_TRUE(grow_up(sim, 2));
     sim.crash(1);
     sim.run(10s);
     const auto stuck = sim.node(0).final_height();
@@ -194,9 +186,70 @@ TEST(ScenarioSim, OneOfTwoLostForGoodIsRecoveredFrom) {
     expect_clean(sim);
 }
 
+/// Proof of work: 100 nonces a second each, so that real nonces are found in no time.
+constexpr const char* kWork = R"({"consensus":"work","work":{"hashRate":400,"blockTime":"1s","period":16}})";
+
+TEST(ScenarioSim, MinersAgreeFinaliseAndAnswerEveryOrder) {
+    Sim sim{{.seed = 31, .machines = 4, .spec = kWork}};
+    ASSERT_TRUE(grow_up(sim, 4));
+    sim.load(5, {0, 1, 2, 3});
+    const auto before = sim.node(0).tip().height;
+    sim.run(60s);
+    const auto made = sim.node(0).tip().height - before;
+    EXPECT_GT(made, 30u) << "one block a second is asked for";
+    EXPECT_LT(made, 120u);
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 30s));
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, MinersCutApartGoOnAndMostWorkWins) {
+    Sim sim{{.seed = 32, .machines = 5, .spec = kWork}};
+    ASSERT_TRUE(grow_up(sim, 5));
+    sim.split({{0, 1}, {2, 3, 4}});
+    sim.load(5, {0, 1, 2, 3, 4});
+    sim.run(30s);
+    EXPECT_GE(sim.distinct_tips(), 2u);
+    const auto of_the_three = sim.node(2).final_block();
+    sim.heal();
+    sim.load(0, {});
+    // Blocks go on all the time, so tips are never the same for long.
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 60s));
+    EXPECT_TRUE(sim.run_until([&] { return sim.node(0).final_block() == sim.node(2).final_block(); }, 10s));
+    EXPECT_NE(sim.node(0).final_block(), of_the_three);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, DifficultyFollowsTheMachinesThatAreThere) {
+    Sim sim{{.seed = 33, .machines = 4, .spec = kWork}};
+    ASSERT_TRUE(grow_up(sim, 4));
+    for (std::size_t i = 0; i < 4; ++i) sim.set_hash_rate(i, 1'600);
+    // Two periods of 16 blocks at least, then as many blocks a second as before.
+    sim.run(60s);
+    const auto before = sim.node(0).tip().height;
+    sim.run(60s);
+    const auto made = sim.node(0).tip().height - before;
+    EXPECT_GT(made, 30u);
+    EXPECT_LT(made, 120u);
+    expect_clean(sim);
+}
+
+TEST(ScenarioSim, AMinerThatLostItsPowerNeverSealsTwiceOnOneBlock) {
+    Sim sim{{.seed = 34, .machines = 3, .spec = kWork}};
+    ASSERT_TRUE(grow_up(sim, 3));
+    sim.load(10, {0, 1, 2});
+    for (int i = 0; i < 30; ++i) {
+        sim.crash_when_it_speaks(static_cast<std::size_t>(i) % 3, 100ms);
+        sim.run(1s);
+    }
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 60s));
+    expect_clean(sim);
+}
+
 TEST(ScenarioSim, AProposerKilledEveryFifthOfASecondStopsNobody) {
     Sim sim{{.seed = 11, .machines = 5}};
-    grow_up(sim, 5);
+    ASSERT_TRUE(grow_up(sim, 5));
     sim.load(10, {0, 1, 2, 3, 4});
     for (int i = 0; i < 40; ++i) {
         sim.run(200ms);
@@ -212,7 +265,7 @@ TEST(ScenarioSim, AProposerKilledEveryFifthOfASecondStopsNobody) {
 
 TEST(ScenarioSim, EquivocatorsAreFoundAndNothingFinalIsUndone) {
     Sim sim{{.seed = 21, .machines = 7, .spec = R"({"trust":"byzantine"})"}};
-    grow_up(sim, 7);
+    ASSERT_TRUE(grow_up(sim, 7));
     sim.corrupt(5, make_liar(Lie::Equivocate, 1));
     sim.corrupt(6, make_liar(Lie::Equivocate, 2));
     sim.load(10, {0, 1, 2, 3, 4});
@@ -226,7 +279,7 @@ TEST(ScenarioSim, EquivocatorsAreFoundAndNothingFinalIsUndone) {
 
 TEST(ScenarioSim, AFloodDoesNotGrowMemoryPastItsBounds) {
     Sim sim{{.seed = 22, .machines = 4}};
-    grow_up(sim, 4);
+    ASSERT_TRUE(grow_up(sim, 4));
     sim.corrupt(3, make_liar(Lie::Flood, 1));
     for (int i = 0; i < 60; ++i) {
         sim.let_lie(3);

@@ -7,6 +7,7 @@
 
 #include "base/ensure.h"
 #include "consensus/judge.h"
+#include "consensus/miner.h"
 
 namespace rhizome::sim {
 namespace {
@@ -44,6 +45,8 @@ Sim::Sim(const Setup& setup)
         machine.disk.begin(first, second);
         machine.sync_min = setup.sync_min;
         machine.sync_max = setup.sync_max;
+        machine.hash_rate = setup.hash_rate;
+        machine.nonce = std::uint64_t{i} << 32;
         checks_.note_honest(machine.signer->key(), true);
     }
     for (const auto& [left, right] : setup.links) {
@@ -308,6 +311,26 @@ void Sim::step(std::size_t index, core::EventKind kind) {
     if (machine.node) mix(std::hash<ledger::BlockHash>{}(machine.node->tip_hash()));
 }
 
+/// The nonce is looked for at once, and found when the machine would have tried as many as that took.
+void Sim::mine(std::size_t index, const core::Mine& order) {
+    Machine& machine = machines_[index];
+    machine.mining = order.id;
+    if (!order.header || machine.hash_rate == 0) return;
+    const std::uint64_t found = consensus::find_nonce(*order.header, machine.nonce);
+    const std::uint64_t tried = found - machine.nonce + 1;
+    const auto took = microseconds{static_cast<std::int64_t>(tried * 1'000'000 / machine.hash_rate)};
+    const std::uint64_t life = machine.life;
+    at(now_ + took, [this, index, life, found, id = order.id] {
+        if (machines_[index].life != life || machines_[index].mining != id) return;
+        machines_[index].nonce = found + 1;
+        step(index, core::Mined{id, found});
+    });
+}
+
+void Sim::set_hash_rate(std::size_t machine, std::uint64_t nonces_a_second) {
+    machines_[machine].hash_rate = nonces_a_second;
+}
+
 void Sim::perform(std::size_t index, core::Effect& effect) {
     Machine& machine = machines_[index];
     const std::uint64_t life = machine.life;
@@ -350,6 +373,8 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         for (const core::SignatureJob& job : verify->jobs)
             answer.good.push_back(signatures_.is_good(job.key, job.digest, job.signature));
         later(now_ + microseconds{static_cast<std::int64_t>(verify->jobs.size())}, std::move(answer));
+    } else if (const auto* order = std::get_if<core::Mine>(&effect)) {
+        mine(index, *order);
     } else if (const auto* said = std::get_if<core::Answer>(&effect)) {
         answer(index, *said);
     } else if (const auto* publish = std::get_if<core::Publish>(&effect)) {

@@ -40,6 +40,7 @@ struct Setup {
     std::vector<std::pair<std::size_t, std::size_t>> links{};  ///< these and no others, when there are any
     microseconds sync_min{100};
     microseconds sync_max{400};
+    std::uint64_t hash_rate = 100;  ///< nonces that each machine tries in a second, on chains that work
     core::Config config{};
     Time start = Time::from_unix_seconds(1'800'000'000);
 };
@@ -110,6 +111,7 @@ public:
     [[nodiscard]] bool has_damage(std::size_t machine) const { return machines_[machine].disk.is_damaged(); }
     void set_disk_low(std::size_t machine, bool low);
     void clog(std::size_t machine, microseconds sync_min, microseconds sync_max);
+    void set_hash_rate(std::size_t machine, std::uint64_t nonces_a_second);
     /// From now on the machine lies in this way.
     void corrupt(std::size_t machine, std::unique_ptr<Byzantine> liar);
     /// Gives a liar the occasion to do something of its own.
@@ -174,6 +176,9 @@ private:
         Time disk_free{};
         std::unique_ptr<Byzantine> liar{};
         bool disk_low = false;
+        core::MiningId mining{};  ///< the newest it looks for
+        std::uint64_t nonce = 0;  ///< where it goes on
+        std::uint64_t hash_rate = 0;
         std::optional<microseconds> dies_speaking{};  ///< and is back after so long
     };
     struct Pending {
@@ -192,6 +197,7 @@ private:
     void step(std::size_t machine, core::EventKind kind);
     void drain_inbox(std::size_t machine);
     void perform(std::size_t machine, core::Effect& effect);
+    void mine(std::size_t machine, const core::Mine& order);
     void deliver(std::size_t from, std::size_t to, const core::SharedMessage& message);
     void connect(std::size_t left, std::size_t right);
     void disconnect(std::size_t left, std::size_t right);

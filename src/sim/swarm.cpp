@@ -33,7 +33,7 @@ public:
         warm_up();
         rage();
         calm_down();
-        if (limps_ && sim_.checks().clean()) limp();
+        if (limps_ && !works_ && sim_.checks().clean()) limp();
         converge();
         return finish();
     }
@@ -46,7 +46,13 @@ private:
         setup.machines = options_.machines_min +
                          static_cast<std::size_t>(random_.below((random_.chance(1, 2) ? span / 4 : span) + 1));
         byzantine_ = options_.liars && random_.chance(1, 3);
-        setup.spec = byzantine_ ? R"({"trust":"byzantine"})" : "{}";
+        // Drawn apart, so that the other histories are the same with and without it.
+        works_ = Random{seed ^ 0x77'6f'72'6b}.chance(1, 8);
+        setup.spec = fmt::format(R"({{"trust":"{}"{}}})", byzantine_ ? "byzantine" : "crash",
+                                 works_ ? fmt::format(R"(,"consensus":"work","work":{{"hashRate":{},"blockTime":"1s",)"
+                                                      R"("period":16}})",
+                                                      setup.hash_rate * setup.machines)
+                                        : "");
         const std::int64_t delays[] = {200, 1'000, 5'000, 20'000, 80'000};
         setup.link.delay = microseconds{delays[random_.below(5)]};
         setup.link.jitter = setup.link.delay * static_cast<std::int64_t>(random_.below(4));
@@ -58,9 +64,9 @@ private:
         setup.config.recent_changes = 1 + static_cast<std::size_t>(random_.below(64));
         setup.config.blocks_per_slice = 1 + static_cast<std::size_t>(random_.below(32));
         if (random_.chance(1, 4)) setup.neighbours = 3;
-        say(fmt::format("{} machines, {} trust, links of {} us and up to {} more, {}/1000 lost, {}/1000 twice",
-                        setup.machines, byzantine_ ? "byzantine" : "crash", setup.link.delay.count(),
-                        setup.link.jitter.count(), setup.link.loss, setup.link.duplicate));
+        say(fmt::format("{} machines, {}, {} trust, links of {} us and up to {} more, {}/1000 lost, {}/1000 twice",
+                        setup.machines, works_ ? "work" : "authority", byzantine_ ? "byzantine" : "crash",
+                        setup.link.delay.count(), setup.link.jitter.count(), setup.link.loss, setup.link.duplicate));
         return setup;
     }
 
@@ -403,6 +409,7 @@ private:
     Random random_;
     Verdict verdict_;
     bool byzantine_ = false;
+    bool works_ = false;  ///< proof of work instead of turns
     LinkQuality calm_{};
     Sim sim_;
     bool splits_ = false, crashes_ = false, pauses_ = false, clocks_ = false, disks_ = false, joins_ = false,

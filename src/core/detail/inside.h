@@ -118,8 +118,8 @@ struct Node::Inside final : consensus::BlockLore {
     Time started{};
     Time seal_not_before{};
     std::optional<Time> pending_since{};  ///< when this node first saw something to seal on the present tip
-    consensus::Epoch voted_until{};       ///< epochs up to this one were considered
-    milliseconds settle_time = consensus::kSettleMin;
+    consensus::Epoch votes_after{};       ///< this node was not there to vote up to this one
+    consensus::VotingPace pace;
     Time next_status{};
     std::optional<Time> next_flush{};
     /// A vote that was not passed on yet, and who has it already: whoever sent it in the meantime. Once it went to all
@@ -131,6 +131,21 @@ struct Node::Inside final : consensus::BlockLore {
     };
     std::vector<Relay> votes_to_relay;
     FlatMap<VoteName, std::size_t> relay_places;
+
+    /// A block that this node is about to seal.
+    struct Candidate {
+        ledger::Block block{};  ///< all but nonce and signature
+        std::vector<ledger::TxId> ids{};
+        state::Commit commit{};
+    };
+    struct Mining {
+        MiningId id{};
+        Candidate candidate{};
+        Time begun{};
+        std::size_t pending = 0;  ///< transactions there were when it was made
+    };
+    std::optional<Mining> mining{};
+    MiningId last_mining{};
 
     // ---- towards the disk ------------------------------------------------------------------------------------------
     Ticket last_ticket{};
@@ -205,6 +220,8 @@ struct Node::Inside final : consensus::BlockLore {
     void bring_evidence(const consensus::Evidence& evidence);
     void after_votes(const consensus::VoteBook::Outcome& outcome);
     void vote_if_due();
+    [[nodiscard]] consensus::VotingPace::Sight voting_sight() const;
+    bool vote_in(consensus::Epoch epoch);
     std::optional<consensus::Ballot> ballot_for(consensus::Epoch epoch) const;
     [[nodiscard]] consensus::Checkpoint justified_on(const HeaderNode* node, consensus::Epoch before) const;
     [[nodiscard]] std::optional<Time> next_vote() const;
@@ -217,6 +234,13 @@ struct Node::Inside final : consensus::BlockLore {
     // ---- handlers/sealing.cpp
     // ----------------------------------------------------------------------------------------
     void seal_if_due();
+    /// What this node would seal on the tip; nothing when it may not, or when there is no reason to.
+    std::optional<Candidate> make_candidate(Time time);
+    /// Signs it and makes it the tip.
+    void put_on_tip(Candidate candidate);
+    void mined(const Mined& event);
+    /// The tip is another, or this node may not seal: nobody need look for a nonce any more.
+    void stop_mining();
     [[nodiscard]] std::optional<Time> next_seal() const;
     void seal(Time time);
 
@@ -261,6 +285,8 @@ struct Node::Inside final : consensus::BlockLore {
     // -------------------------------------------------------------------------------------------
     Ticket persist(Write what);
     void request_sync();
+    /// Whether a block of its own still waits for the disk: until then it leaves for nobody, and is not final.
+    [[nodiscard]] bool is_held(const ledger::BlockHash& hash) const;
     void stored_up_to(Ticket ticket);
     void record_own_votes();
 

@@ -77,7 +77,7 @@ void Node::Inside::heard(PeerId from, const WantBlocks& message) {
         const auto block = blocks.shared(node->hash);
         if (!block) break;  // pruned, or never had
         // What this node has sealed leaves it when it is on disk, whoever asks.
-        if (std::any_of(held.begin(), held.end(), [&](const Held& one) { return one.block == *block; })) break;
+        if (is_held(node->hash)) break;
         bytes += ledger::encoded_size(**block);
         if (answer.blocks.size() == config.answer_blocks_max ||
             (bytes > config.answer_bytes_max && !answer.blocks.empty())) {

@@ -35,31 +35,27 @@ consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
     const BlockFacts& known = facts.at(node->hash);
     consensus::ChainRank rank{.generation = known.electorate->generation, .weight = known.weight};
     if (rank.generation != book.generation()) return rank;
-    const auto on_chain = [&](const Checkpoint& checkpoint) {
-        const HeaderNode* block = tree.find(checkpoint.block);
-        return block != nullptr && HeaderTree::is_ancestor(block, node);
+    const auto block_on_chain = [&](const ledger::BlockHash& hash) {
+        const HeaderNode* block = tree.find(hash);
+        return block != nullptr && HeaderTree::is_ancestor(block, node) ? block : nullptr;
     };
+    const auto on_chain = [&](const Checkpoint& one) { return block_on_chain(one.block) != nullptr; };
     rank.final_height = known.sealed_final;
-    if (const HeaderNode* block = tree.find(book.final_checkpoint().block);
-        block != nullptr && HeaderTree::is_ancestor(block, node))
+    if (const HeaderNode* block = block_on_chain(book.final_checkpoint().block))
         rank.final_height = std::max(rank.final_height, block->header.height);
     const auto& justified = book.justified();
     const auto highest = std::find_if(justified.rbegin(), justified.rend(), on_chain);
     if (highest != justified.rend()) rank.justified_epoch = highest->epoch;
     if (known.judged) return rank;
     // Votes for blocks that were not judged yet count as their branch claims they do: else a branch that others have
-    // justified would never be looked at by one who has justified something on its own.
-    // The voters may be others on that branch than where it left ours: what a member says is justified there is a
-    // reason to look as well.
+    // justified would never be looked at by one who has justified something on its own. And since the voters may be
+    // others on that branch than where it left ours, what a member says is justified there is a reason to look as well.
     for (const auto& [id, peer] : peers) {
         if (!peer.is_member || peer.justified.epoch <= rank.justified_epoch) continue;
         if (on_chain(peer.justified)) rank.justified_epoch = peer.justified.epoch;
     }
     for (const auto& [block, targets] : book.unsettled()) {
-        const HeaderNode* target = tree.find(block);
-        if (target == nullptr || targets.rbegin()->epoch <= rank.justified_epoch ||
-            !HeaderTree::is_ancestor(target, node))
-            continue;
+        if (targets.rbegin()->epoch <= rank.justified_epoch || block_on_chain(block) == nullptr) continue;
         const auto claims = facts.find(block);
         if (claims == facts.end()) continue;
         for (const Checkpoint& checkpoint : targets)
@@ -293,11 +289,17 @@ void Node::Inside::settle() {
 }
 
 void Node::Inside::update_final() {
-    if (const auto height = facts.at(settled->hash).sealed_final; height > final_node->header.height) {
-        const HeaderNode* node = HeaderTree::ancestor(settled, height);
-        // Its own blocks are final when they are on its disk.
-        const bool waits = std::any_of(held.begin(), held.end(), [&](const Held& one) { return one.block != nullptr; });
-        if (!waits && HeaderTree::is_ancestor(final_node, node)) set_final(node);
+    // Its own blocks are final when they are on its disk: until then what those below them made final.
+    const HeaderNode* newest = settled;
+    for (;;) {
+        const auto height = facts.at(newest->hash).sealed_final;
+        if (height <= final_node->header.height) break;
+        newest = HeaderTree::ancestor(newest, height);
+        if (!is_held(newest->hash)) {
+            if (HeaderTree::is_ancestor(final_node, newest)) set_final(newest);
+            break;
+        }
+        newest = newest->parent;
     }
     const Checkpoint& checkpoint = book.final_checkpoint();
     const HeaderNode* node = tree.find(checkpoint.block);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "core/detail/inside.h"
 
 namespace rhizome::core {
@@ -7,6 +9,11 @@ Ticket Node::Inside::persist(Write what) {
     ++last_ticket;
     effects.emplace_back(Persist{last_ticket, std::move(what)});
     return last_ticket;
+}
+
+bool Node::Inside::is_held(const ledger::BlockHash& hash) const {
+    return std::any_of(held.begin(), held.end(),
+                       [&](const Held& one) { return one.block && hash_of(one.block->header) == hash; });
 }
 
 void Node::Inside::request_sync() { sync_wanted = true; }

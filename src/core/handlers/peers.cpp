@@ -115,7 +115,7 @@ void Node::Inside::hear(const Heard& event) {
         for (std::size_t i = 0; i < votes.size(); ++i) {
             const consensus::Vote& vote = votes[i];
             const auto* known = book.vote_of(vote.voter, vote.ballot.target.epoch);
-            if (known != nullptr && known->signature == vote.signature) continue;
+            if ((known != nullptr && known->signature == vote.signature) || !is_member(vote.voter)) continue;
             if (ballot == nullptr || *ballot != vote.ballot) {
                 ballot = &vote.ballot;
                 digest = digest_of(vote.ballot, chain);

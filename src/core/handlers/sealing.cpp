@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "consensus/work.h"
 #include "core/detail/inside.h"
+#include "crypto/compact_target.h"
 
 namespace rhizome::core {
 namespace {
@@ -26,16 +28,20 @@ std::optional<Time> Node::Inside::next_seal() const {
     const Time tip = settled->header.time;
     const Time heartbeat = tip + parameters().heartbeat;
     // What there is to seal, or that nothing came for a heartbeat: from then on every rank waits its delay.
-    const Time reason = pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
+    const Time reason = engine->seals_always() ? tip : pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
     const milliseconds delay = std::max(milliseconds{0}, *turn_wait - parameters().min_interval);
     Time when = std::max({tip + *turn_wait, reason + delay, seal_not_before});
     if (!knows_own_seals(own, tip, started, now, parameters().lease()))
         when = std::max(when, started + parameters().lease() + milliseconds{1});
+    if (mining && mining->candidate.block.header.previous == settled->hash)
+        when = std::max(when,
+                        mining->begun + (mining->pending != pool.size() ? config.refill_every : config.restamp_every));
     return when;
 }
 
 void Node::Inside::seal_if_due() {
     const auto when = next_seal();
+    if (mining && (!when || mining->candidate.block.header.previous != settled->hash)) stop_mining();
     if (!when || now < *when || conditions.contains(Condition::DiskFull)) return;
     // Blocks have whole milliseconds.
     const Time earliest = settled->header.time + *turn_wait;
@@ -46,6 +52,31 @@ void Node::Inside::seal_if_due() {
 }
 
 void Node::Inside::seal(Time time) {
+    auto candidate = make_candidate(time);
+    if (!candidate) return;
+    if (candidate->block.header.bits == 0) return put_on_tip(*std::move(candidate));
+    effects.emplace_back(Mine{++last_mining, candidate->block.header});
+    mining = Mining{.id = last_mining, .candidate = *std::move(candidate), .begun = now, .pending = pool.size()};
+}
+
+void Node::Inside::stop_mining() {
+    mining.reset();
+    effects.emplace_back(Mine{++last_mining, std::nullopt});
+}
+
+void Node::Inside::mined(const Mined& event) {
+    if (!mining || mining->id != event.id || is_moving() || !may_act()) return;
+    Candidate candidate = std::move(mining->candidate);
+    mining.reset();
+    // What somebody found for an older tip, or a host that miscounted, is no loss: the next header is on its way.
+    if (candidate.block.header.previous != settled->hash || own.has_sealed_on(settled->hash)) return;
+    candidate.block.header.nonce = event.nonce;
+    const auto target = crypto::work_target(candidate.block.header.bits, U256::max());
+    if (!target || !consensus::meets(hash_of(candidate.block.header), *target)) return;
+    put_on_tip(std::move(candidate));
+}
+
+std::optional<Node::Inside::Candidate> Node::Inside::make_candidate(Time time) {
     // Votes of some heartbeats back: the ones a block may still carry and nobody has.
     const auto epochs = static_cast<std::uint64_t>(consensus::records::Ends::kKept);
     const auto newest = consensus::epoch_of(time, parameters().epoch);
@@ -56,24 +87,35 @@ void Node::Inside::seal(Time time) {
     if (!sealing) {
         // Not for us just now, whatever the reason: asked again in a while, or on the next tip.
         seal_not_before = now + parameters().rank_delay;
-        return;
+        return std::nullopt;
     }
     ledger::NextBlock next = next_block();
     next.time = time;
     const std::size_t seal_bytes = sealing->seal.proof.size() + sealing->seal.attestations.size();
     auto draft = ledger::build_block(state, next, pool.decided(), sealing->part, seal_bytes, ports.rules, ports.cache,
                                      ports.parallel);
-    if (draft.txs.empty() && now < settled->header.time + parameters().heartbeat) {
+    const bool may_be_empty = consensus::engine_of(parameters().consensus)->seals_always() ||
+                              now >= settled->header.time + parameters().heartbeat;
+    if (draft.txs.empty() && !may_be_empty) {
         // What is pending does not fit just now (a lock time, a circle): an empty block would help nobody.
         pending_since.reset();
-        return;
+        return std::nullopt;
     }
-    auto commit = draft.applied.commit;
-    std::vector<ledger::TxId> ids;
-    for (const ledger::SharedTx& tx : draft.txs) ids.push_back(tx->id);
-    ledger::Block made = consensus::assemble(std::move(draft), *sealing);
-    consensus::sign(made, *ports.signer);
-    const auto block = std::make_shared<const ledger::Block>(std::move(made));
+    Candidate candidate{.commit = draft.applied.commit};
+    for (const ledger::SharedTx& tx : draft.txs) candidate.ids.push_back(tx->id);
+    candidate.block = consensus::assemble(std::move(draft), *sealing);
+    return candidate;
+}
+
+void Node::Inside::put_on_tip(Candidate candidate) {
+    const auto& electorate = *facts.at(settled->hash).electorate;
+    if (!own.is_complete() && electorate.is_only_voter(ports.signer->key())) {
+        // Its seal is its vote, and it may seal (knows_own_seals): nobody else will ever justify anything.
+        own.regain(electorate.generation, consensus::epoch_of(now, parameters().epoch));
+        set_condition(Condition::VotesLost, false);
+    }
+    consensus::sign(candidate.block, *ports.signer);
+    const auto block = std::make_shared<const ledger::Block>(std::move(candidate.block));
     const auto hash = hash_of(block->header);
 
     own.note_sealed(settled->hash);
@@ -81,12 +123,12 @@ void Node::Inside::seal(Time time) {
     if (!node) return;
     note_claims(*node, *block, ports.signer->key(), {});
     blocks.put(hash, block);
-    blocks.put_change(hash, commit.delta);
+    blocks.put_change(hash, candidate.commit.delta);
     tips.erase(settled->hash);
     tips.emplace(hash, *node);
-    state.advance(commit);
+    state.advance(candidate.commit);
     at = *node;
-    persist(AppendBlock{block, std::move(ids), std::move(commit)});
+    persist(AppendBlock{block, std::move(candidate.ids), std::move(candidate.commit)});
     record_own_votes();
     held.push_back({.needs = last_ticket, .block = block});
     note_judged(*node, *block);

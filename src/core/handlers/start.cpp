@@ -60,8 +60,11 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
             newer = std::make_shared<const consensus::Electorate>(std::move(electorate));
         facts[node->hash] = {.electorate = newer, .weight = consensus::records::weight_of(view), .judged = true};
         if (node == final_node) kept = ledger::Reorganisation::Kept{view, node};
-        if (const auto block = blocks.shared(node->hash))
-            if (const auto proposer = consensus::proposer_in((*block)->seal)) facts[node->hash].proposer = *proposer;
+        // Who sealed matters where that alone makes a block final, and only above what is final anyway.
+        if (node->header.height > final_node->header.height && newer->voters.size() == 1)
+            if (const auto block = blocks.shared(node->hash))
+                if (const auto proposer = consensus::proposer_in((*block)->seal))
+                    facts[node->hash].proposer = *proposer;
         const auto change = blocks.change(node->hash);
         if (!change) break;  // not kept so far back
         auto before = state::undo(view, *change);
@@ -86,7 +89,7 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     for (const consensus::Vote& vote : own.justification()) (void)book.add(vote, *this);
     set_condition(Condition::VotesLost, !own.is_complete());
     pool.set_tip(state, next_block());
-    voted_until = consensus::epoch_of(now, parameters().epoch);
+    votes_after = consensus::epoch_of(now, parameters().epoch);
     next_status = now;
     update_final();
     return {};

@@ -31,7 +31,7 @@ void Node::Inside::set_clock(Time time) {
     // `own`, so nothing is signed twice.
     next_status = now;
     if (next_flush) next_flush = now;
-    voted_until = std::min(voted_until, consensus::epoch_of(now, parameters().epoch));
+    votes_after = std::min(votes_after, consensus::epoch_of(now, parameters().epoch));
     seal_not_before = std::min(seal_not_before, now);
     started = std::min(started, now);
     if (pending_since) pending_since = now;

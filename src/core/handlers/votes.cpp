@@ -44,8 +44,9 @@ void Node::Inside::heard(PeerId from, const Votes& message, const std::vector<bo
             digest = digest_of(vote.ballot, chain);
         }
         if (!(i < good.size() && good[i]) && !signatures.is_good(vote.voter, digest, vote.signature)) {
+            // Nobody passes on what it has not checked: the rest is not worth the cost of looking.
             blame(from, {.code = RejectCode::BadVote, .why = "the voter did not sign the vote"});
-            continue;
+            break;
         }
         const auto outcome = book.add(vote, *this);
         all.justified_more |= outcome.justified_more;
@@ -132,7 +133,7 @@ void Node::Inside::after_votes(const VoteBook::Outcome& outcome) {
             set_condition(Condition::VotesLost, false);
         }
     }
-    if (outcome.justified_more) settle_time = consensus::kSettleMin;
+    if (outcome.justified_more) pace.note_justified(book.justified().rbegin()->epoch, now, parameters());
     if (!outcome.justified_more && !outcome.final_more) return;
     follow_best();
 }
@@ -160,33 +161,45 @@ std::optional<Ballot> Node::Inside::ballot_for(Epoch epoch) const {
                   .target = {epoch, target->hash}};
 }
 
+consensus::VotingPace::Sight Node::Inside::voting_sight() const {
+    return {.voters = facts.at(settled->hash).electorate->voters.size(), .tip_is_final = settled == final_node};
+}
+
 std::optional<Time> Node::Inside::next_vote() const {
-    if (ports.signer == nullptr) return std::nullopt;
-    return consensus::end_of(voted_until + 1, parameters().epoch) + settle_time;
+    if (ports.signer == nullptr || is_moving()) return std::nullopt;
+    // The next epoch that ends, and the first of the next pair. What waits for votes or for a move goes on with them.
+    const Epoch ended = consensus::epoch_of(now - pace.settle(), parameters().epoch);
+    const std::uint64_t period = pace.period(voting_sight(), parameters());
+    const std::uint64_t place = ended.number() % period;
+    const Epoch next = place < 2 ? ended : ended + (period - place);
+    return consensus::end_of(next, parameters().epoch) + pace.settle();
 }
 
 void Node::Inside::vote_if_due() {
-    if (ports.signer == nullptr) return;
-    // The newest epoch that has ended and settled; those missed while asleep are not made up for.
-    const Epoch running = consensus::epoch_of(now - settle_time, parameters().epoch);
-    if (running.number() == 0 || running - 1 <= voted_until) return;
-    const Epoch epoch = running - 1;
-    voted_until = epoch;
-    if (!may_act() || is_moving() || !is_member(ports.signer->key())) return;
-    const auto& electorate = *facts.at(settled->hash).electorate;
-    const consensus::VotingTimes times{.voters = electorate.voters.size(),
-                                       .tip_is_final = settled == final_node,
-                                       .last_justified = book.justified().rbegin()->epoch};
-    if (!consensus::votes_in(epoch, times, parameters())) return;
-    // Where votes show that all is final another one only renews the lease and gives weight: one in each heartbeat does
-    // that. (A single voter's seal is final without votes, but only they show it to others.)
+    if (ports.signer == nullptr || !own.is_complete() || is_moving() || !may_act()) return;
+    const Epoch running = consensus::epoch_of(now - pace.settle(), parameters().epoch);
+    if (running.number() == 0) return;
+    const Epoch newest = running - 1;
+    const Epoch last = own.last_target();
+    if (newest <= last || !is_member(ports.signer->key())) return;
+    // What was begun is brought to its end, also when the period has changed or the next pair is due already. Where
+    // votes show that all is final another one would only give weight, and once a heartbeat is enough. (A single
+    // voter's seal is final without votes, but only they show it to others.)
     const bool is_shown = book.final_checkpoint().block == settled->hash;
-    const auto slot = [&](Epoch of) { return consensus::slot_of(of, parameters().epoch, parameters().heartbeat); };
-    if (is_shown && own.last_target() != Epoch{} && slot(epoch) == slot(own.last_target())) return;
-    if (epoch.number() > times.last_justified.number() + 2)
-        settle_time = std::min(settle_time * 2, consensus::kSettleMax);  // votes split, or links are slow
+    const bool came_round = last == pace.first() && book.justified().rbegin()->epoch >= last;
+    if (came_round && !is_shown && vote_in(last + 1)) return;
+
+    const auto sight = voting_sight();
+    const std::uint64_t period = pace.period(sight, parameters());
+    const Epoch next = period == 2 ? newest : newest - newest.number() % period;
+    if (next <= std::max(last, votes_after) || !vote_in(next) || next.number() % period != 0) return;
+    const bool split = pace.open() && book.votes_in(*pace.open()) >= consensus::quorum_of(sight.voters, trust());
+    pace.note_first(next, sight, book.final_checkpoint().epoch, split);
+}
+
+bool Node::Inside::vote_in(Epoch epoch) {
     const auto ballot = ballot_for(epoch);
-    if (!ballot || !own.may_sign(*ballot)) return;
+    if (!ballot || !own.may_sign(*ballot)) return false;
     Vote vote{.voter = ports.signer->key(), .ballot = *ballot};
     vote.signature = ports.signer->sign(digest_of(*ballot, chain));
     own.note_signed(*ballot, book.votes_for(ballot->source));
@@ -194,6 +207,7 @@ void Node::Inside::vote_if_due() {
     record_own_votes();
     held.push_back({.needs = last_ticket, .votes = {vote}});
     request_sync();
+    return true;
 }
 
 void Node::Inside::note_contradiction(const Vote& one, const Vote& other) {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "consensus/electorate.h"
+#include "sim/sim.h"
+
+/// What the scenarios share.
+namespace rhizome::sim::testing {
+
+inline std::size_t voters_at(const Sim& sim, std::size_t machine) {
+    const auto& state = sim.node(machine).state();
+    return consensus::Electorate::of(state.view(), state.parameters()).voters.size();
+}
+
+/// Until so many machines vote, and some seconds more. False when that takes longer than two minutes.
+[[nodiscard]] inline bool grow_up(Sim& sim, std::size_t voters) {
+    const bool grown = sim.run_until([&] { return voters_at(sim, 0) == voters; }, std::chrono::seconds{120});
+    sim.run(std::chrono::seconds{3});
+    return grown;
+}
+
+}  // namespace rhizome::sim::testing
