@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/parallel.h"
@@ -16,19 +17,25 @@
 
 namespace rhizome::core {
 
-/// Which blocks have a transaction, as far back as the host keeps that. Asked when a client's transaction is refused:
-/// it may be in the chain already, and the client was not told because its node died.
-class TxIndex {
+/// What the host can look up of the past, as far back as it keeps it. The node itself holds headers from some way below
+/// the newest final block on.
+class History {
 public:
-    virtual ~TxIndex() = default;
-    /// Those known, on whatever branch.
+    virtual ~History() = default;
+    /// The blocks that have a transaction, on whatever branch. Asked when a client's transaction is refused: it may be
+    /// in the chain already, and the client was not told because its node died.
     [[nodiscard]] virtual std::vector<ledger::BlockHash> blocks_with(const ledger::TxId& id) const = 0;
+    /// The chain below what the node has in memory: asked for somebody who is far behind.
+    [[nodiscard]] virtual std::optional<ledger::Height> height_of(const ledger::BlockHash&) const {
+        return std::nullopt;
+    }
+    [[nodiscard]] virtual std::optional<ledger::BlockHash> hash_at(ledger::Height) const { return std::nullopt; }
 };
 
 /// What a node reads while it decides, and whom it asks. All outlive the node; all answer at once.
 struct Ports {
     const ledger::BlockSource& blocks;  ///< what was persisted, readable before it is durable
-    const TxIndex& index;
+    const History& history;
     const ledger::Rules& rules;
     const consensus::Signatures& signatures;
     const consensus::Signer* signer = nullptr;  ///< null: a node that only follows

@@ -65,7 +65,7 @@ protected:
         disk.begin(ledger::BlockHash{founding.chain.view()}, hash_of(founding.members->header));
         auto made = core::Node::start({}, disk.start(founding.chain, 1),
                                       {.blocks = disk,
-                                       .index = disk,
+                                       .history = disk,
                                        .rules = rules,
                                        .signatures = signatures,
                                        .signer = &own,

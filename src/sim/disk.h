@@ -32,7 +32,7 @@ private:
 
 /// One machine's disk. Writes are kept in the order they came; what is not synced may be lost when the power fails,
 /// from some point on (the store's log ends at the first record that is not whole).
-class Disk final : public ledger::BlockSource, public core::TxIndex {
+class Disk final : public ledger::BlockSource, public core::History {
 public:
     explicit Disk(Archive& archive) : archive_(&archive) {}
 

@@ -54,11 +54,11 @@ TEST_P(MutationSim, IsNoticed) {
 
 /// Not among them yet: `NextEpoch` and `JointVoters`, for which no history of the present swarm was found.
 constexpr Mutant kMutants[] = {
-    {SafetyRule::DurableVotes, "DurableVotes", 25, "honest member"},
+    {SafetyRule::DurableVotes, "DurableVotes", 11, "honest member"},
     {SafetyRule::SourceNotBelow, "SourceNotBelow", 8, "contradicted itself"},
     {SafetyRule::SameParentEvidence, "SameParentEvidence", 1, "evidence against honest member"},
     {SafetyRule::LockPoints, "LockPoints", 3, "creates what nobody else names"},
-    {SafetyRule::Standing, "Standing", 23, "long dead"},
+    {SafetyRule::Standing, "Standing", 71, "long dead"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Rules, MutationSim, testing::ValuesIn(kMutants),

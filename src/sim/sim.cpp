@@ -117,7 +117,7 @@ void Sim::start(std::size_t index) {
         machine.disk.replace();
     }
     const core::Ports ports{.blocks = machine.disk,
-                            .index = machine.disk,
+                            .history = machine.disk,
                             .rules = rules_,
                             .signatures = signatures_,
                             .signer = machine.signer.get(),

@@ -177,6 +177,10 @@ struct Node::Inside final : consensus::BlockLore {
     void heard(PeerId from, const Blocks& message);
     void heard(PeerId from, const WantBlocks& message);
     void want_blocks(PeerId from, const ledger::BlockHash& wanted);
+    /// The newest block of a stranger's locator that is below `goal`.
+    [[nodiscard]] ledger::Height fork_height(const std::vector<ledger::BlockHash>& locator,
+                                             const HeaderNode* goal) const;
+    [[nodiscard]] std::optional<ledger::BlockHash> hash_below(const HeaderNode* goal, ledger::Height height) const;
     void want_unreadable(PeerId from);
     void take_future();
     void take_orphans(const ledger::BlockHash& parent);

@@ -69,15 +69,15 @@ void Node::Inside::heard(PeerId from, const WantBlocks& message) {
         return blame(from, {.code = RejectCode::TooLarge, .why = "a locator has at most 128 hashes"});
     const HeaderNode* goal = tree.find(message.wanted);
     if (goal == nullptr || invalid.contains(message.wanted)) goal = settled;
-    const HeaderNode* fork = tree.find_fork(message.locator, goal);
     Blocks answer;
     std::size_t bytes = 0;
-    for (std::uint64_t height = fork->header.height.number() + 1; height <= goal->header.height.number(); ++height) {
-        const HeaderNode* node = HeaderTree::ancestor(goal, ledger::Height{height});
-        const auto block = blocks.shared(node->hash);
+    for (ledger::Height height = fork_height(message.locator, goal) + 1; height <= goal->header.height; ++height) {
+        const auto hash = hash_below(goal, height);
+        if (!hash) break;
+        const auto block = blocks.shared(*hash);
         if (!block) break;  // pruned, or never had
         // What this node has sealed leaves it when it is on disk, whoever asks.
-        if (is_held(node->hash)) break;
+        if (is_held(*hash)) break;
         bytes += ledger::encoded_size(**block);
         if (answer.blocks.size() == config.answer_blocks_max ||
             (bytes > config.answer_bytes_max && !answer.blocks.empty())) {
@@ -87,6 +87,21 @@ void Node::Inside::heard(PeerId from, const WantBlocks& message) {
         answer.blocks.push_back(*block);
     }
     send(from, std::move(answer));
+}
+
+ledger::Height Node::Inside::fork_height(const std::vector<ledger::BlockHash>& locator, const HeaderNode* goal) const {
+    const HeaderNode* fork = tree.find_fork(locator, goal);
+    const bool is_known = std::find(locator.begin(), locator.end(), fork->hash) != locator.end();
+    if (fork != &tree.root() || is_known) return fork->header.height;
+    // Somebody whose newest block is older than what is in memory here.
+    for (const ledger::BlockHash& hash : locator)
+        if (const auto height = ports.history.height_of(hash)) return *height;
+    return fork->header.height;
+}
+
+std::optional<ledger::BlockHash> Node::Inside::hash_below(const HeaderNode* goal, ledger::Height height) const {
+    if (height < tree.root().header.height) return ports.history.hash_at(height);
+    return HeaderTree::ancestor(goal, height)->hash;
 }
 
 void Node::Inside::want_blocks(PeerId from, const ledger::BlockHash& wanted) {

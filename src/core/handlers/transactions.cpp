@@ -100,7 +100,7 @@ void Node::Inside::submit(const Submit& event) {
 }
 
 const HeaderNode* Node::Inside::place_of(const TxId& id) const {
-    for (const ledger::BlockHash& hash : ports.index.blocks_with(id)) {
+    for (const ledger::BlockHash& hash : ports.history.blocks_with(id)) {
         const HeaderNode* node = tree.find(hash);
         if (node != nullptr && ledger::HeaderTree::is_ancestor(node, settled)) return node;
     }
