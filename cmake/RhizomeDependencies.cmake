@@ -4,6 +4,7 @@
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(secp256k1 REQUIRED IMPORTED_TARGET libsecp256k1>=0.2)
 pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
