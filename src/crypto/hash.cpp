@@ -162,14 +162,16 @@ void Sha256Midstate::finish_nonces(ByteView tail, std::uint64_t first, std::span
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kTagNames{
+constexpr std::array<std::string_view, 7> kTagNames{
     "rhizome/seal",        // Seal
     "rhizome/keyfile",     // KeyFile
     "rhizome/possession",  // Possession
     "rhizome/message",     // Message
     "rhizome/vote",        // Vote
+    "rhizome/transport",   // Transport
+    "rhizome/request",     // Request
 };
-static_assert(kTagNames.size() == static_cast<std::size_t>(HashTag::Vote) + 1, "a name for every tag");
+static_assert(kTagNames.size() == static_cast<std::size_t>(HashTag::Request) + 1, "a name for every tag");
 
 }  // namespace
 

@@ -88,6 +88,8 @@ enum class HashTag : unsigned char {
     Possession,  ///< "rhizome/possession": what a key signs to show that its owner has it
     Message,     ///< "rhizome/message": files and texts that a person signs; never a transaction
     Vote,        ///< "rhizome/vote": what a member attests
+    Transport,   ///< "rhizome/transport": the key that a node's links are known by, signed by its chain key
+    Request,     ///< "rhizome/request": what a client signs to show who asks
 };
 std::string_view name(HashTag tag);
 

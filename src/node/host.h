@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <set>
+
+#include "base/log.h"
+#include "core/node.h"
+#include "store/chain.h"
+#include "stream/strand.h"
+
+namespace rhizome::node {
+
+/// What a node shows of itself at one moment: immutable, so that any thread may read it while the node goes on.
+struct NodeView {
+    ledger::ChainId chain{};
+    ledger::Header tip{};
+    ledger::BlockHash tip_hash{};
+    state::StateView state{};
+    ledger::BlockHash final_block{};
+    ledger::Height final_height{};
+    Time final_time{};  ///< of that block
+    consensus::Checkpoint justified{};
+    std::uint64_t generation = 0;  ///< of recovery, of the newest final block
+    std::size_t pending = 0;
+    std::set<core::Condition> conditions{};
+    core::Node::Usage usage{};
+};
+
+/// Where a host hands what is meant for peers. Called on the host's strand.
+class PeerPort {
+public:
+    virtual ~PeerPort() = default;
+    virtual void send(core::PeerId to, const core::SharedMessage& message) = 0;
+    virtual void blame(core::PeerId peer, const ledger::Reject& why) = 0;
+};
+
+struct HostOptions {
+    std::filesystem::path folder{};
+    core::Config core{};
+    unsigned mining_percent = 20;  ///< of one core, on chains that work; 0: follows and votes, but does not mine
+    Log log{};
+    store::ProgressSink opening{};
+    /// The disk failed, or something else that a restart may mend and going on may not. Called once, on any thread.
+    std::function<void(const Error&)> failed{};
+};
+
+/// One node on a real disk and real time: carries out what `core::Node` wants. All of the core runs on one strand; the
+/// disk's syncs, signature checks of large batches and mining have threads of their own and come back as events.
+class Host {
+public:
+    /// Opens the data directory of a member (or, without keys of a member, of one who follows) and starts. Errors are
+    /// those of the store, or Corrupt when the chain and the node's record do not fit together.
+    static Result<std::unique_ptr<Host>> start(stream::IoContext& io, HostOptions options,
+                                               const crypto::NodeKeys& keys);
+    /// Everything durable and the directory free again. Not from a task.
+    Result<void> stop();
+    ~Host();
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+
+    // ---- any thread ------------------------------------------------------------------------------------------------
+
+    /// As it was after the newest step; never null.
+    [[nodiscard]] std::shared_ptr<const NodeView> view() const;
+    [[nodiscard]] const store::Store& store() const;
+    [[nodiscard]] const ledger::Rules& rules() const;
+    [[nodiscard]] const consensus::MemberKey& key() const;
+    [[nodiscard]] const stream::Strand& strand() const;
+    [[nodiscard]] Log log() const;
+
+    /// Puts a transaction before the node; `told` is called on the strand with everything that becomes of it, the last
+    /// time with Final or Refused. Whoever no longer cares says `forget`.
+    core::ClientId submit(ledger::SharedTx tx, std::function<void(const core::Answer&)> told);
+    void forget(core::ClientId client);
+    /// What happens, from now on, on the strand; until the handle is gone.
+    [[nodiscard]] std::shared_ptr<void> watch(std::function<void(const core::Notice&, const NodeView&)> told);
+    /// An event from outside: links.
+    void post(core::EventKind event);
+    /// Where peers are; before the first `PeerUp`.
+    void set_peers(PeerPort* peers);
+
+    struct Inside;
+
+private:
+    explicit Host(std::unique_ptr<Inside> inside);
+    std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace rhizome::node
