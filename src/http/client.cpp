@@ -25,7 +25,7 @@ struct Key {
     stream::Address address;
     const stream::TlsContext* tls;
     std::string server_name;
-    friend auto operator<=>(const Key&, const Key&) = default;
+    friend bool operator==(const Key&, const Key&) = default;
 };
 
 }  // namespace

@@ -16,7 +16,9 @@ using stream::kNever;
 
 namespace {
 
-constexpr std::size_t kReadBytes = 16 * 1024;
+/// Most heads have less than a kilobyte; more comes with the next read.
+constexpr std::size_t kHeadReadBytes = 4 * 1024;
+constexpr std::size_t kLingerReadBytes = 16 * 1024;
 /// Of requests sent ahead while an answer is under way; then the client waits, and is not watched.
 constexpr std::size_t kAheadBytesMax = 16 * 1024;
 /// How long and how much a closing connection still reads, so that our last words arrive.
@@ -26,8 +28,7 @@ constexpr std::size_t kLingerBytes = 1024 * 1024;
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, made once a second and thread.
 std::string_view date_text() {
     thread_local time_t of = 0;
-    thread_local std::array<char, 32> text{};
-    thread_local std::size_t size = 0;
+    thread_local std::string text;
     const time_t now = ::time(nullptr);
     if (now != of) {
         of = now;
@@ -36,12 +37,10 @@ std::string_view date_text() {
         constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
         constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-        const auto end = fmt::format_to_n(text.data(), text.size(), "{}, {:02} {} {} {:02}:{:02}:{:02} GMT",
-                                          kDays[parts.tm_wday], parts.tm_mday, kMonths[parts.tm_mon],
-                                          parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
-        size = std::min(end.size, text.size());
+        text = fmt::format("{}, {:02} {} {} {:02}:{:02}:{:02} GMT", kDays[parts.tm_wday], parts.tm_mday,
+                           kMonths[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
     }
-    return {text.data(), size};
+    return text;
 }
 
 }  // namespace
@@ -99,12 +98,12 @@ void Connection::cut() {
     stream_->close();
 }
 
-Task<Result<bool>> Connection::fetch() {
+Task<Result<bool>> Connection::fetch(std::size_t bytes) {
     if (peer_ended_) co_return false;
     CO_TRY(co_await stream_->readable());
     const std::size_t before = buffer_.size();
-    buffer_.resize(before + kReadBytes);
-    auto got = co_await stream_->read_some({reinterpret_cast<std::uint8_t*>(buffer_.data()) + before, kReadBytes});
+    buffer_.resize(before + bytes);
+    auto got = co_await stream_->read_some({reinterpret_cast<std::uint8_t*>(buffer_.data()) + before, bytes});
     buffer_.resize(before + (got ? *got : 0));
     if (!got) co_return Fail{std::move(got).error()};
     peer_ended_ = *got == 0;
@@ -133,7 +132,7 @@ Task<bool> Connection::serve_one() {
             buffer_.erase(0, *taken);
             break;
         }
-        const auto more = co_await fetch();
+        const auto more = co_await fetch(kHeadReadBytes);
         if (!more && !buffer_.empty()) co_await refuse(408, "the header did not come in time", nullptr);
         if (!more || !*more) co_return false;
     }
@@ -184,7 +183,7 @@ Task<void> Connection::end_in_order() {
     for (std::size_t total = 0; total < kLingerBytes;) {
         const auto some = co_await stream_->readable();
         if (!some) co_return;
-        sink.resize(kReadBytes);
+        sink.resize(kLingerReadBytes);
         const auto got = co_await stream_->read_some(sink);
         if (!got || *got == 0) co_return;
         total += *got;
@@ -212,7 +211,7 @@ void Connection::watch_peer() {
 
 Task<void> Connection::watch() {
     while (!stop_watching_ && buffer_.size() < kAheadBytesMax) {
-        const auto more = co_await fetch();
+        const auto more = co_await fetch(kHeadReadBytes);
         if (more && *more) continue;  // a request sent ahead: it waits its turn
         if (!stop_watching_) note_left();
         co_return;

@@ -35,8 +35,8 @@ public:
 private:
     friend class Http1Exchange;
 
-    /// More bytes into `buffer_`; false at the peer's end.
-    Task<Result<bool>> fetch();
+    /// At most `bytes` more into `buffer_`; false at the peer's end.
+    Task<Result<bool>> fetch(std::size_t bytes);
     /// The next request's head, or what to answer instead. Nothing when the connection ends here.
     Task<bool> serve_one();
     Task<void> refuse(unsigned status, std::string_view message, const Headers* asked);

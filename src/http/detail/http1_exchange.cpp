@@ -17,6 +17,7 @@ namespace {
 /// Compressed at a time: a few milliseconds of one thread.
 constexpr std::size_t kGzipPiece = 256 * 1024;
 
+constexpr std::size_t kBodyReadBytes = 16 * 1024;
 /// The line before a chunk, or the fields behind the last: nobody needs that much.
 constexpr std::size_t kBetweenChunksMax = 8 * 1024;
 
@@ -89,7 +90,7 @@ Task<Result<std::size_t>> Http1Exchange::read_some(std::span<std::uint8_t> into)
             CO_TRY(co_await connection_.send("HTTP/1.1 100 Continue\r\n\r\n", {}));
         }
         connection_.stream_->set_read_deadline(std::min(body_deadline_, after(limits.body_gap)));
-        auto more = co_await connection_.fetch();
+        auto more = co_await connection_.fetch(kBodyReadBytes);
         if (!more || !*more) {
             connection_.close_ = true;
             if (!more) co_return Fail{late(std::move(more).error(), "the body did not come")};

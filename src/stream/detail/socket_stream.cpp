@@ -160,15 +160,23 @@ public:
         }
     }
 
-    Task<Result<void>> readable() override { return poller_.wait(Poller::Side::Read); }
+    Task<Result<void>> readable() override {
+        if (ready_ && !poller_.expired(Poller::Side::Read)) co_return ok();
+        CO_TRY(co_await poller_.wait(Poller::Side::Read));
+        ready_ = true;
+        co_return ok();
+    }
 
     Task<Result<std::size_t>> read_some(std::span<std::uint8_t> into) override {
         for (;;) {
             if (poller_.expired(Poller::Side::Read)) CO_TRY(co_await poller_.wait(Poller::Side::Read));
             const ::ssize_t got = ::recv(poller_.descriptor(), into.data(), into.size(), 0);
+            const int failed = errno;
+            // A read that did not fill its room took all there was; the end of the stream stays.
+            ready_ = got == 0 || got == static_cast<::ssize_t>(into.size());
             if (got >= 0) co_return static_cast<std::size_t>(got);
-            if (errno == EINTR) continue;
-            if (errno != EAGAIN && errno != EBADF) co_return Fail{socket_error("read from " + peer_.text(), errno)};
+            if (failed == EINTR) continue;
+            if (failed != EAGAIN && failed != EBADF) co_return Fail{socket_error("read from " + peer_.text(), failed)};
             CO_TRY(co_await poller_.wait(Poller::Side::Read));
         }
     }
@@ -220,7 +228,10 @@ public:
 
     Task<Result<void>> writable() { return poller_.wait(Poller::Side::Write); }
 
-    void close() override { poller_.close(); }
+    void close() override {
+        ready_ = false;
+        poller_.close();
+    }
     void set_read_deadline(Deadline deadline) override { poller_.set_deadline(Poller::Side::Read, deadline); }
     void set_write_deadline(Deadline deadline) override { poller_.set_deadline(Poller::Side::Write, deadline); }
     [[nodiscard]] const Address& peer() const override { return peer_; }
@@ -230,6 +241,7 @@ private:
     Poller poller_;
     Address peer_;
     std::shared_ptr<void> keep_;
+    bool ready_ = false;  ///< there may be something to read: nobody needs to be asked
 };
 
 }  // namespace
