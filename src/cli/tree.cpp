@@ -26,13 +26,15 @@ Command command_tree() {
         .name = "rhizome",
         .summary = "Rhizome, a cluster operating system without a master",
         .details =
-            "This build has the tools below. The daemon, and with it the Kubernetes API on every machine, is still to "
-            "come.",
-        .examples = {{"see what this host can do", "rhizome doctor"},
+            "'up' starts a node on this machine, and a cluster with it when there is none. The Kubernetes API on every "
+            "machine is still to come.",
+        .examples = {{"a cluster of this machine", "rhizome up"},
+                     {"see what this host can do", "rhizome doctor"},
                      {"make yourself a key", "rhizome key new alice"},
                      {"let the tab key complete commands in this bash", ". <(rhizome completion bash)"}},
         .options = {{.name = "version", .help = "print the version and stop"}},
-        .subcommands = {init_command(), key_command(), chain_command(), state_command(), tx_command(), script_command(),
+        .subcommands = {up_command(), down_command(), status_command(), peers_command(), watch_command(),
+                        init_command(), key_command(), chain_command(), state_command(), tx_command(), script_command(),
                         sim_command(), doctor_command(), completion_command(), help_command(), man_command(),
                         version_command()},
         .variables = {{"NO_COLOR", "when set to anything, no colours"}},

@@ -19,10 +19,10 @@ struct LinkOptions {
     std::vector<stream::Address> listen{};  ///< numbers; port 0 chooses one; empty: only dials
     std::size_t connections_max = 512;      ///< that came from outside, handshakes included
     milliseconds handshake_time{10'000};
-    milliseconds write_time{30'000};              ///< for a peer to take what waits for it
-    milliseconds frame_time{60'000};              ///< for a frame that was begun
-    std::size_t unsent_bytes_max = 24u << 20;     ///< that wait for one slow peer; more and it is dropped
-    std::size_t unheard_bytes_max = 16u << 20;    ///< of one peer that wait for us; then nothing more is read of it
+    milliseconds write_time{30'000};            ///< for a peer to take what waits for it
+    milliseconds frame_time{60'000};            ///< for a frame that was begun
+    std::size_t unsent_bytes_max = 24u << 20;   ///< that wait for one slow peer; more and it is dropped
+    std::size_t unheard_bytes_max = 16u << 20;  ///< of one peer that wait for us; then nothing more is read of it
     Log log{};
 };
 

@@ -36,7 +36,7 @@ Result<ChainKey> read_transport_identity(const stream::Certificate& certificate)
     if (!transport || !value || value->size() != key.size() + kSignatureBytes)
         return fail(ErrorKind::Denied, "the peer's certificate names no node");
     std::copy_n(value->begin(), key.size(), key.begin());
-    const auto chain_key = crypto::PublicKey::from_bytes(key);
+    const auto chain_key = crypto::PublicKey::parse(key);
     const auto signature = crypto::Signature::from_compact(ByteView{*value}.subspan(key.size()));
     if (!chain_key || !signature || !crypto::verify(*chain_key, digest_of(*transport), *signature))
         return fail(ErrorKind::Denied, "the node that the peer's certificate names did not sign its key");

@@ -5,8 +5,8 @@
 #include "stream/certificate.h"
 
 /// How two nodes know each other on a link. TLS shows that the peer holds the transport key of its certificate; the
-/// certificate carries its chain key and that key's signature over the transport key. So who the peer is on the chain is
-/// known before a byte of its is read, and nobody else has to sign anything.
+/// certificate carries its chain key and that key's signature over the transport key. So who the peer is on the chain
+/// is known before a byte of its is read, and nobody else has to sign anything.
 namespace rhizome::net {
 
 using ChainKey = crypto::PublicKey::Array;

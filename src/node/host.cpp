@@ -158,6 +158,8 @@ struct Host::Inside {
     using Watcher = std::function<void(const core::Notice&, const NodeView&)>;
     std::vector<std::weak_ptr<Watcher>> watchers{};
     std::atomic<bool> has_failed = false;
+    std::deque<core::EventKind> events{};
+    bool is_stepping = false;
     bool stopped = false;  ///< on the strand: no more steps
 
     void fail_with(const Error& error) {
@@ -170,11 +172,20 @@ struct Host::Inside {
         strand.post([this, event = std::move(event)]() mutable { step(std::move(event)); });
     }
 
+    /// The effects of one step are carried out before the next begins: what comes up meanwhile waits.
     void step(core::EventKind event) {
-        if (stopped || has_failed) return;
-        std::vector<core::Notice> notices;
-        for (core::Effect& effect : node->step({runtime::now(), std::move(event)})) perform(effect, notices);
-        publish(notices);
+        events.push_back(std::move(event));
+        if (is_stepping) return;
+        is_stepping = true;
+        while (!events.empty() && !stopped && !has_failed) {
+            const core::EventKind next = std::move(events.front());
+            events.pop_front();
+            std::vector<core::Notice> notices;
+            for (core::Effect& effect : node->step({runtime::now(), next})) perform(effect, notices);
+            publish(notices);
+        }
+        events.clear();
+        is_stepping = false;
     }
 
     void perform(core::Effect& effect, std::vector<core::Notice>& notices);
@@ -351,22 +362,12 @@ Result<void> Host::stop() {
     if (!in.chain) return ok();
     in.miner.reset();
     // Nothing steps any more once this has run; what threads still post finds the flag.
-    std::mutex mutex;
-    std::condition_variable done;
-    bool is_done = false;
-    in.strand.post([&] {
+    stream::run_on(in.strand, [&] {
         in.stopped = true;
         in.wake.reset();
         in.disk_look.reset();
         in.peers = nullptr;
-        const std::lock_guard hold{mutex};
-        is_done = true;
-        done.notify_one();
     });
-    {
-        std::unique_lock hold{mutex};
-        done.wait(hold, [&] { return is_done; });
-    }
     in.verifier->stop();
     in.syncer->stop();
     in.node.reset();
@@ -404,10 +405,10 @@ std::shared_ptr<void> Host::watch(std::function<void(const core::Notice&, const 
     return watcher;
 }
 
-void Host::post(core::EventKind event) { inside_->post(std::move(event)); }
-
-void Host::set_peers(PeerPort* peers) {
-    inside_->strand.post([in = inside_.get(), peers] { in->peers = peers; });
+void Host::set_peers(PeerPort* peers) { inside_->peers = peers; }
+void Host::step(core::EventKind event) { inside_->step(std::move(event)); }
+Result<void> Host::put_note(std::string_view table, std::string_view name, ByteView bytes) {
+    return inside_->chain->store().put_note(table, name, bytes);
 }
 
 }  // namespace rhizome::node

@@ -77,10 +77,15 @@ public:
     void forget(core::ClientId client);
     /// What happens, from now on, on the strand; until the handle is gone.
     [[nodiscard]] std::shared_ptr<void> watch(std::function<void(const core::Notice&, const NodeView&)> told);
-    /// An event from outside: links.
-    void post(core::EventKind event);
-    /// Where peers are; before the first `PeerUp`.
+
+    // ---- on the strand: for links ----------------------------------------------------------------------------------
+
+    /// Where what is meant for peers goes; null: nowhere.
     void set_peers(PeerPort* peers);
+    /// An event of a link. Within another step it waits until that one's effects are carried out.
+    void step(core::EventKind event);
+    /// A small value for the disk (`store::Store::put_note`).
+    Result<void> put_note(std::string_view table, std::string_view name, ByteView bytes);
 
     struct Inside;
 

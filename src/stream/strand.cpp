@@ -46,6 +46,21 @@ void spawn(const Strand& strand, Task<void> task, std::function<void()> done) {
     });
 }
 
+void run_on(const Strand& strand, const std::function<void()>& work) {
+    std::mutex mutex;
+    std::condition_variable done;
+    bool is_done = false;
+    strand.post([&] {
+        work();
+        // Under the lock, since all of this goes away once the other thread has seen it.
+        const std::lock_guard hold{mutex};
+        is_done = true;
+        done.notify_one();
+    });
+    std::unique_lock hold{mutex};
+    done.wait(hold, [&] { return is_done; });
+}
+
 Task<void> yield() {
     const auto executor = co_await asio::this_coro::executor;
     co_await asio::post(executor, asio::use_awaitable);

@@ -49,6 +49,10 @@ inline Task<Strand> this_strand() {
     co_return Strand{std::move(executor)};
 }
 
+/// Runs `work` on the strand and returns when it has run. For the edges of a program: not from a task, nor on a context
+/// without threads.
+void run_on(const Strand& strand, const std::function<void()>& work);
+
 /// Lets others on the same threads go first: for long computations cut into pieces.
 Task<void> yield();
 

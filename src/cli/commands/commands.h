@@ -15,15 +15,20 @@ inline constexpr std::string_view kGroupProgram = "This program";
 Command chain_command();
 Command completion_command();
 Command doctor_command();
+Command down_command();
 Command help_command();
 Command init_command();
 Command key_command();
 Command man_command();
+Command peers_command();
 Command script_command();
 Command sim_command();
 Command state_command();
+Command status_command();
 Command tx_command();
+Command up_command();
 Command version_command();
+Command watch_command();
 
 /// One line, as `rhizome --version` prints it.
 std::string version_line();

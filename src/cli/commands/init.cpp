@@ -9,6 +9,7 @@
 
 #include "base/yaml.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/founding.h"
 #include "cli/commands/key/passphrase.h"
 #include "cli/commands/key/shared.h"
 #include "cli/data_option.h"
@@ -113,7 +114,7 @@ Result<Owner> owner_of(Invocation& call, const node::Keystore& store) {
 
 Result<void> check_is_empty(const Invocation& call, const fs::path& folder) {
     std::error_code ignored;
-    if (fs::exists(folder / "format", ignored))
+    if (has_chain(folder))
         return fail(ErrorKind::Conflict, fmt::format("there is a chain in {0} already; it was not touched\n"
                                                      "'{1} chain show{2}' shows it; --data names another directory",
                                                      printable(folder.native()), call.program, data_words(call)));
@@ -222,7 +223,14 @@ void say_next(Invocation& call, const Owner& owner) {
         call.program, data, shell_word(owner.name));
 }
 
-Result<void> run(Invocation& call) {
+}  // namespace
+
+bool has_chain(const fs::path& data) {
+    std::error_code ignored;
+    return fs::exists(data / "format", ignored);
+}
+
+Result<void> found_cluster(Invocation& call) {
     TRY(const fs::path folder, data_folder_of(call));
     TRY(const Wanted wanted, wanted_of(call));
     TRY(const auto keys, key::keystore_of(call));
@@ -255,9 +263,30 @@ Result<void> run(Invocation& call) {
     return ok();
 }
 
-}  // namespace
+std::vector<Option> founding_options() {
+    return {{.name = "consensus",
+             .value_name = "ENGINE",
+             .help = "how machines agree on blocks; default: authority",
+             .choices = {{"authority", "members take turns"}, {"work", "whoever finds a nonce"}}},
+            {.name = "spec",
+             .value_name = "FILE",
+             .help = "rules of the chain, - for stdin; of several the later wins",
+             .repeatable = true,
+             .completion = Completion::files()},
+            {.name = "node", .value_name = "NAME", .help = "this machine's name; default: its host name"},
+            {.name = "key",
+             .letter = 'k',
+             .value_name = "NAME",
+             .help = "the key that owns the cluster; default: a new one named admin",
+             .completion = Completion::of(key::key_names)},
+            key::passphrase_file_option(),
+            key::keys_option(),
+            output_option()};
+}
 
 Command init_command() {
+    std::vector<Option> options = founding_options();
+    options.insert(options.begin(), data_option());
     return {
         .name = "init",
         .summary = "Make a new cluster with this machine as its first member",
@@ -279,27 +308,9 @@ Command init_command() {
                       "rhizome init edge --data /srv/edge --key alice"},
                      {"with rules of your own", "echo 'heartbeat: 2s' | rhizome init --spec -"}},
         .arguments = {{.name = "NAME", .help = "the cluster's name; default: rhizome", .required = false}},
-        .options = {data_option(),
-                    {.name = "consensus",
-                     .value_name = "ENGINE",
-                     .help = "how machines agree on blocks; default: authority",
-                     .choices = {{"authority", "members take turns"}, {"work", "whoever finds a nonce"}}},
-                    {.name = "spec",
-                     .value_name = "FILE",
-                     .help = "rules of the chain, - for stdin; of several the later wins",
-                     .repeatable = true,
-                     .completion = Completion::files()},
-                    {.name = "node", .value_name = "NAME", .help = "this machine's name; default: its host name"},
-                    {.name = "key",
-                     .letter = 'k',
-                     .value_name = "NAME",
-                     .help = "the key that owns the cluster; default: a new one named admin",
-                     .completion = Completion::of(key::key_names)},
-                    key::passphrase_file_option(),
-                    key::keys_option(),
-                    output_option()},
+        .options = options,
         .variables = {key::passphrase_variable()},
-        .run = run,
+        .run = found_cluster,
         .group = std::string{kGroupHost},
     };
 }

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands/key/shared.h"
+#include "cli/commands/node/shared.h"
 #include "cli/input.h"
 #include "cli/offline_chain.h"
 #include "cli/text.h"
@@ -63,6 +64,13 @@ Result<World> world_of(Invocation& call) {
         ledger::LedgerState state{at->view};
         const Time now = at->time;
         return World{*std::move(at), std::move(state), now, true};
+    }
+    if (const auto node = if_running_node(call)) {
+        TRY(const std::string text, node->text("/rhizome/v1/state/export", ledger::kStateTextBytesMax));
+        TRY(auto at, ledger::import_state(text));
+        ledger::LedgerState state{at.view};
+        const Time now = std::max(at.time, Time::from_unix_millis(call.console.now().unix_millis()));
+        return World{std::move(at), std::move(state), now, false};
     }
     auto chain = open_chain(call);
     if (!chain) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/node/shared.h"
+
+#include <fmt/core.h>
+
+#include "cli/data_option.h"
+#include "cli/print.h"
+#include "cli/text.h"
+
+namespace rhizome::cli {
+namespace {
+
+std::int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
+    const json::Value* found = value.find_path(path);
+    return found == nullptr ? 0 : found->if_int64().value_or(0);
+}
+bool is_true(const json::Value& value, std::string_view name) {
+    const json::Value* found = value.find(name);
+    return found != nullptr && found->if_boolean().value_or(false);
+}
+/// How long ago the time at that place is.
+std::string age_at(const json::Value& value, std::initializer_list<std::string_view> path, Time now) {
+    const auto time = from_rfc3339(value.text_at(path));
+    return time ? age_text(now - *time) : "-";
+}
+
+std::string members_table(const Console& console, const json::Value& status) {
+    Table table{{"NODE", "STATUS", "ROLE", "LINK", "PING", "HEARD"}};
+    const std::string_view self = status.text_at({"key"});
+    const json::Value* members = status.find("members");
+    const json::Value* peers = status.find("peers");
+    if (members == nullptr || !members->is_array()) return "";
+    for (const json::Value& member : *members->if_array()) {
+        const std::string_view key = member.text_at({"key"});
+        std::string link = key == self ? "itself" : "-";
+        std::string ping = "-";
+        if (peers != nullptr && peers->is_array())
+            for (const json::Value& peer : *peers->if_array()) {
+                if (peer.text_at({"key"}) != key) continue;
+                link = std::string{peer.text_at({"address"})};
+                if (const auto micros = number_at(peer, {"pingMicros"}))
+                    ping = fmt::format("{}.{} ms", micros / 1'000, micros / 100 % 10);
+            }
+        const bool ready = is_true(member, "ready");
+        const Cell state = is_true(member, "accused") ? Cell{"Accused", Tone::Bad}
+                           : ready                    ? Cell{"Ready", Tone::Good}
+                                                      : Cell{"Silent", Tone::Warning};
+        table.add({std::string{member.text_at({"node"})}, state, is_true(member, "voter") ? "voter" : "member", link,
+                   ping, fmt::format("{}s ago", number_at(member, {"silentSeconds"}))});
+    }
+    return table.render(console.out_style);
+}
+
+std::string warnings_text(const json::Value& status) {
+    std::string text;
+    const json::Value* warnings = status.find("warnings");
+    if (warnings == nullptr || !warnings->is_array()) return text;
+    for (const json::Value& warning : *warnings->if_array())
+        text += fmt::format("\nwarning: {}\n  try: {}\n", warning.text_at({"what"}), warning.text_at({"hint"}));
+    return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<node::RpcClient>> running_node(const Invocation& call) {
+    TRY(const auto data, data_folder_of(call));
+    auto client = node::RpcClient::connect(data);
+    if (client) return client;
+    return fail(ErrorKind::NotFound, fmt::format("no node runs on {}\n'{} up{}' starts one; --data names another "
+                                                 "directory",
+                                                 printable(data.native()), call.program, data_words(call)));
+}
+
+std::unique_ptr<node::RpcClient> if_running_node(const Invocation& call) {
+    const auto data = data_folder_of(call);
+    if (!data) return nullptr;
+    auto client = node::RpcClient::connect(*data);
+    return client ? *std::move(client) : nullptr;
+}
+
+std::string status_text(const Console& console, const json::Value& status) {
+    const Time now = from_rfc3339(status.text_at({"now"})).value_or(console.now());
+    Fields fields;
+    fields.add("cluster",
+               fmt::format("{} ({}..)", status.text_at({"cluster"}), status.text_at({"chainId"}).substr(0, 16)));
+    fields.add("node", is_true(status, "member") ? Cell{std::string{status.text_at({"node"})}}
+                                                 : Cell{"not a member yet", Tone::Warning});
+    fields.add("height", fmt::format("{} ({} ago)", number_at(status, {"height"}), age_at(status, {"time"}, now)));
+    fields.add("final", fmt::format("{} ({} ago)", number_at(status, {"final", "height"}),
+                                    age_at(status, {"final", "time"}, now)));
+    const auto coming = number_at(status, {"votersToCome"});
+    fields.add("voters",
+               fmt::format("{}, {} make a quorum{}", number_at(status, {"voters"}), number_at(status, {"quorum"}),
+                           coming > 0 ? fmt::format("; {} from the next change on", coming) : ""));
+    const json::Value* peers = status.find("peers");
+    fields.add("peers", fmt::format("{}", peers != nullptr && peers->is_array() ? peers->if_array()->size() : 0));
+    fields.add("pending", fmt::format("{} transactions", number_at(status, {"pending"})));
+    fields.add("documents", fmt::format("{}", number_at(status, {"documents"})));
+    fields.add("version", std::string{status.text_at({"version"})});
+    fields.add("up for", age_at(status, {"started"}, now));
+    std::string text = fields.render(console.out_style) + "\n" + members_table(console, status);
+    return text + warnings_text(status);
+}
+
+}  // namespace rhizome::cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/daemon.h"
+
+#include <sys/stat.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include <fmt/core.h>
+
+#include "http/server.h"
+#include "node/identity.h"
+#include "node/rpc.h"
+#include "node/rpc_client.h"
+#include "runtime/clock.h"
+#include "runtime/os_error.h"
+
+namespace rhizome::node {
+namespace {
+
+/// What long answers get to end in order.
+constexpr milliseconds kGrace{2'000};
+/// Of a local socket's path, by the kernel.
+constexpr std::size_t kSocketPathMax = 107;
+
+}  // namespace
+
+struct Daemon::Inside {
+    explicit Inside(Identity identity_in) : identity(std::move(identity_in)) {}
+
+    Identity identity;
+    stream::IoContext io{{.threads = 2}};
+    std::unique_ptr<Host> host{};
+    std::unique_ptr<Peers> peers{};
+    std::unique_ptr<http::Server> rpc{};
+    std::filesystem::path socket{};
+
+    mutable std::mutex mutex{};
+    std::condition_variable changed{};
+    bool should_end = false;
+    std::optional<Error> failure{};
+
+    void end(std::optional<Error> why) {
+        const std::lock_guard hold{mutex};
+        should_end = true;
+        if (!failure) failure = std::move(why);
+        changed.notify_all();
+    }
+};
+
+Daemon::Daemon(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) {}
+Daemon::~Daemon() { (void)stop(); }
+
+Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
+    TRY(auto identity, load_identity(options.data));
+    auto inside = std::make_unique<Inside>(std::move(identity));
+    Inside& in = *inside;
+    in.socket = socket_file(options.data);
+    if (in.socket.native().size() > kSocketPathMax)
+        return fail(ErrorKind::Unsupported,
+                    fmt::format("the data directory's name is too long for a local socket: {} has {} bytes, {} are "
+                                "allowed\nchoose a shorter one with --data",
+                                in.socket.native(), in.socket.native().size(), kSocketPathMax));
+    std::unique_ptr<Daemon> daemon{new Daemon{std::move(inside)}};
+    TRY(in.host, Host::start(in.io,
+                             {.folder = options.data,
+                              .core = options.core,
+                              .mining_percent = options.mining_percent,
+                              .log = options.log,
+                              .opening = options.opening,
+                              .failed = [&in](const Error& why) { in.end(why); }},
+                             in.identity.keys));
+    TRY(in.peers, Peers::start(in.io, *in.host, in.identity.keys, std::move(options.peers)));
+    const auto router = make_rpc(*in.host, {.peers = [&in] { return in.peers->list(); },
+                                            .stop = [&in] { in.end(std::nullopt); },
+                                            .version = options.version,
+                                            .started = runtime::now()});
+    // Nobody else may connect, not even for the moment between making the socket and closing it to others.
+    const mode_t before = ::umask(0177);
+    auto server = http::Server::start(
+        in.io,
+        {.listen = {{.address = {.host = in.socket.native(), .is_local = true}, .log = options.log}},
+         .log = options.log},
+        http::Router::handler(router));
+    ::umask(before);
+    if (!server) return Fail{std::move(server).error()};
+    in.rpc = *std::move(server);
+    return daemon;
+}
+
+Result<void> Daemon::stop() {
+    Inside& in = *inside_;
+    if (in.rpc) in.rpc->stop(kGrace);
+    in.rpc.reset();
+    if (!in.socket.empty()) {
+        std::error_code ignored;
+        std::filesystem::remove(in.socket, ignored);
+    }
+    if (in.peers) in.peers->stop();
+    in.peers.reset();
+    if (!in.host) return ok();
+    auto stopped = in.host->stop();
+    in.host.reset();
+    return stopped;
+}
+
+Host& Daemon::host() { return *inside_->host; }
+Peers& Daemon::peers() { return *inside_->peers; }
+
+bool Daemon::wait_for_end(milliseconds most) {
+    std::unique_lock hold{inside_->mutex};
+    return inside_->changed.wait_for(hold, most, [&] { return inside_->should_end; });
+}
+
+std::optional<Error> Daemon::failure() const {
+    const std::lock_guard hold{inside_->mutex};
+    return inside_->failure;
+}
+
+}  // namespace rhizome::node

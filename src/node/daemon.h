@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "node/host.h"
+#include "node/peers.h"
+
+namespace rhizome::node {
+
+struct DaemonOptions {
+    std::filesystem::path data{};
+    PeerOptions peers{};
+    core::Config core{};
+    unsigned mining_percent = 20;
+    std::string version{};
+    Log log{};
+    store::ProgressSink opening{};
+};
+
+/// A whole node in this process: host, peers and the RPC on its local socket.
+class Daemon {
+public:
+    /// NotFound when there is no chain in the directory, Denied when this machine has no keys there.
+    static Result<std::unique_ptr<Daemon>> start(DaemonOptions options);
+    /// In order: takes no more requests, says goodbye to its peers, makes everything durable.
+    Result<void> stop();
+    ~Daemon();
+    Daemon(const Daemon&) = delete;
+    Daemon& operator=(const Daemon&) = delete;
+
+    [[nodiscard]] Host& host();
+    [[nodiscard]] Peers& peers();
+    /// Waits until it should end or the time is over; says which. Somebody asked by RPC, or something failed.
+    bool wait_for_end(milliseconds most);
+    /// Why it should end, when something failed.
+    [[nodiscard]] std::optional<Error> failure() const;
+
+private:
+    struct Inside;
+    explicit Daemon(std::unique_ptr<Inside> inside);
+    std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace rhizome::node

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/peers.h"
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "core/wire.h"
+#include "ledger/chain_records.h"
+#include "node/status.h"
+#include "p2p/peer_manager.h"
+#include "runtime/clock.h"
+#include "runtime/entropy.h"
+#include "stream/timers.h"
+
+namespace rhizome::node {
+namespace {
+
+constexpr std::string_view kNotes = "peers";
+constexpr std::string_view kBook = "book";
+constexpr seconds kResolveAgain{60};
+
+/// The most a frame of this type may have, whosever it is.
+std::size_t limit_of(std::uint8_t type) {
+    if (type >= p2p::kFirstLinkType) return p2p::link_bytes_max(type);
+    return core::bytes_max(static_cast<core::MessageType>(type));
+}
+
+stream::Address to_stream(const p2p::Address& address) {
+    const auto parsed = stream::Address::parse(p2p::to_text(address));
+    return parsed ? *parsed : stream::Address{};
+}
+std::optional<p2p::Address> to_p2p(const stream::Address& address) {
+    const auto parsed = p2p::Address::parse(address.text());
+    if (!parsed) return std::nullopt;
+    return *parsed;
+}
+
+std::uint64_t random_seed() {
+    std::array<std::uint8_t, 8> bytes{};
+    runtime::fill_with_entropy(bytes);
+    std::uint64_t seed = 0;
+    std::memcpy(&seed, bytes.data(), sizeof seed);
+    return seed;
+}
+
+}  // namespace
+
+struct Peers::Inside final : net::LinkOwner, PeerPort, std::enable_shared_from_this<Peers::Inside> {
+    Inside(stream::IoContext& io_in, Host& host_in, PeerOptions options_in)
+        : io(io_in), host(host_in), options(std::move(options_in)), strand(host_in.strand()) {}
+
+    stream::IoContext& io;
+    Host& host;
+    const PeerOptions options;
+    const stream::Strand strand;
+    std::unique_ptr<net::Links> links{};
+    std::unique_ptr<p2p::PeerManager> manager{};
+    std::unique_ptr<stream::Timer> wake{};
+    std::unique_ptr<stream::Timer> resolve{};
+    std::shared_ptr<void> watching{};
+    std::vector<stream::Address> addresses{};
+    /// Dials by what the manager asked for: the answer names the same.
+    std::map<stream::Address, p2p::Address> dialled{};
+    std::set<p2p::LinkId> up{};
+    bool stopped = false;
+
+    mutable std::mutex mutex{};
+    json::Array shown{};
+
+    // ---- what links say --------------------------------------------------------------------------------------------
+    void linked(net::LinkNumber link, bool out, const stream::Address& remote, const net::ChainKey& identity) override {
+        auto address = to_p2p(remote);
+        if (out)
+            if (const auto asked = dialled.extract(remote); !asked.empty()) address = asked.mapped();
+        if (!address) return links->close(link, "its address cannot be read");
+        step(p2p::Linked{p2p::LinkId{link}, out ? p2p::Direction::Out : p2p::Direction::In, *address, identity});
+    }
+    void dial_failed(const stream::Address& remote, const Error& why) override {
+        options.log.debug("nobody could be reached", {{"address", remote.text()}, {"why", why}});
+        const auto asked = dialled.extract(remote);
+        if (!asked.empty()) step(p2p::LinkFailed{asked.mapped(), why.message});
+    }
+    void heard(net::LinkNumber link, Bytes payload) override;
+    void closed(net::LinkNumber link, const std::string& why) override {
+        options.log.debug("a link ended", {{"link", link}, {"why", why}});
+        step(p2p::Closed{p2p::LinkId{link}});
+    }
+
+    // ---- what the node says ----------------------------------------------------------------------------------------
+    void send(core::PeerId to, const core::SharedMessage& message) override {
+        // Most messages go to many: they are made into bytes once.
+        if (last_message != message) {
+            last_message = message;
+            last_frame = std::make_shared<const Bytes>(p2p::frame_of(core::encode(*message)));
+        }
+        links->send(to.number(), last_frame);
+    }
+    void blame(core::PeerId peer, const ledger::Reject& why) override {
+        step(p2p::Misbehaved{p2p::LinkId{peer.number()}, why});
+    }
+    core::SharedMessage last_message{};
+    std::shared_ptr<const Bytes> last_frame{};
+
+    /// What an effect leads to waits until the others of its step are carried out.
+    void step(p2p::EventKind event) {
+        events.push_back(std::move(event));
+        if (is_stepping) return;
+        is_stepping = true;
+        while (!events.empty() && !stopped) {
+            const p2p::EventKind next = std::move(events.front());
+            events.pop_front();
+            for (p2p::Effect& effect : manager->step({runtime::now(), next})) perform(effect);
+        }
+        events.clear();
+        is_stepping = false;
+        show();
+    }
+    std::deque<p2p::EventKind> events{};
+    bool is_stepping = false;
+    void perform(p2p::Effect& effect);
+    void tell_members(const NodeView& view);
+    void show();
+    static stream::Task<void> resolve_seeds(std::shared_ptr<Inside> self, std::vector<stream::Address> seeds);
+};
+
+void Peers::Inside::heard(net::LinkNumber link, Bytes payload) {
+    const p2p::LinkId id{link};
+    if (payload[0] >= p2p::kFirstLinkType) {
+        auto message = p2p::decode_link_message(payload);
+        if (!message) return step(p2p::Misbehaved{id, message.error()});
+        return step(p2p::Heard{id, *std::move(message)});
+    }
+    if (!up.contains(id))
+        return step(p2p::Misbehaved{id, {.code = ledger::RejectCode::BadEncoding, .why = "it spoke before its Hello"}});
+    auto message = core::decode_message(payload);
+    if (!message) return step(p2p::Misbehaved{id, message.error()});
+    host.step(core::Heard{core::PeerId{link}, std::make_shared<const core::Message>(*std::move(message))});
+}
+
+void Peers::Inside::perform(p2p::Effect& effect) {
+    if (const auto* dial = std::get_if<p2p::Dial>(&effect)) {
+        const auto address = to_stream(dial->address);
+        dialled.emplace(address, dial->address);
+        links->dial(address, dial->expected);
+    } else if (const auto* message = std::get_if<p2p::Send>(&effect)) {
+        links->send(message->to.number(), std::make_shared<const Bytes>(p2p::frame_of(message->payload)));
+    } else if (const auto* met = std::get_if<p2p::Up>(&effect)) {
+        const auto name = node_name_of(met->identity, *host.view());
+        options.log.info("linked to a peer", {{"peer", name.empty() ? to_hex(met->identity).substr(0, 16) : name}});
+        up.insert(met->link);
+        host.step(core::PeerUp{core::PeerId{met->link.number()}});
+    } else if (const auto* down = std::get_if<p2p::Down>(&effect)) {
+        up.erase(down->link);
+        host.step(core::PeerDown{core::PeerId{down->link.number()}});
+    } else if (const auto* close = std::get_if<p2p::Close>(&effect)) {
+        links->close(close->link.number(), close->why);
+    } else if (const auto* wanted = std::get_if<p2p::Wake>(&effect)) {
+        wake->set(stream::after(wanted->at - runtime::now()));
+    } else if (std::holds_alternative<p2p::Save>(effect)) {
+        (void)host.put_note(kNotes, kBook, manager->book().encode());
+    }
+}
+
+void Peers::Inside::tell_members(const NodeView& view) {
+    p2p::MembersChanged event;
+    for (const MemberStatus& one : members_of(view)) event.members.push_back({.key = one.key});
+    step(std::move(event));
+}
+
+void Peers::Inside::show() {
+    const auto view = host.view();
+    json::Array rows;
+    for (const p2p::PeerStatus& peer : manager->peers()) {
+        if (!peer.up) continue;
+        json::Object row{{"key", to_hex(peer.identity)},
+                         {"node", node_name_of(peer.identity, *view)},
+                         {"address", p2p::to_text(peer.address)},
+                         {"direction", peer.direction == p2p::Direction::Out ? "out" : "in"},
+                         {"since", to_rfc3339(peer.since)},
+                         {"score", peer.score}};
+        if (peer.ping) row.set("pingMicros", peer.ping->count());
+        if (peer.clock_offset) row.set("clockOffsetMicros", peer.clock_offset->count());
+        rows.push_back(std::move(row));
+    }
+    const std::lock_guard hold{mutex};
+    shown = std::move(rows);
+}
+
+stream::Task<void> Peers::Inside::resolve_seeds(std::shared_ptr<Inside> self, std::vector<stream::Address> seeds) {
+    p2p::AddSeeds event;
+    for (const stream::Address& seed : seeds) {
+        const auto found = co_await stream::resolve(seed, stream::after(seconds{10}));
+        if (!found) {
+            self->options.log.warn("a seed cannot be resolved", {{"seed", seed.text()}, {"why", found.error()}});
+            continue;
+        }
+        for (const stream::Address& one : *found)
+            if (const auto address = to_p2p(one)) event.seeds.push_back(*address);
+    }
+    if (!self->stopped && !event.seeds.empty()) self->step(std::move(event));
+}
+
+Peers::Peers(std::shared_ptr<Inside> inside) : inside_(std::move(inside)) {}
+Peers::~Peers() { stop(); }
+
+Result<std::unique_ptr<Peers>> Peers::start(stream::IoContext& io, Host& host, const crypto::NodeKeys& keys,
+                                            PeerOptions options) {
+    auto inside = std::make_shared<Inside>(io, host, std::move(options));
+    Inside& in = *inside;
+    TRY(in.links,
+        net::Links::start(io, in.strand, {.listen = in.options.listen, .log = in.options.log}, keys, limit_of, in));
+    in.addresses = in.links->addresses();
+    const p2p::PeerConfig rules{.chain = host.view()->chain,
+                                .self = host.key(),
+                                .port = in.addresses.empty() ? std::uint16_t{0} : in.addresses.front().port,
+                                .outbound_max = in.options.outbound,
+                                .inbound_max = in.options.inbound_max};
+    // The book's key is the node's own secret, and the same after a restart.
+    p2p::AddrBook::Key key{};
+    const auto secret =
+        crypto::tagged_hash(crypto::HashTag::Transport, as_bytes("address book"), keys.transport.reveal());
+    std::copy(secret.view().begin(), secret.view().end(), key.begin());
+    p2p::AddrBook book{key};
+    if (const auto kept = host.store().note(kNotes, kBook); kept && !kept->empty())
+        if (auto read = p2p::AddrBook::decode(*kept, key)) book = *std::move(read);
+    in.manager = std::make_unique<p2p::PeerManager>(rules, std::move(book), random_seed());
+    std::unique_ptr<Peers> peers{new Peers{std::move(inside)}};
+    in.strand.post([&in] {
+        in.wake = std::make_unique<stream::Timer>(in.strand, [&in] { in.step(p2p::Tick{}); });
+        in.resolve = std::make_unique<stream::Timer>(in.strand, [&in] {
+            stream::spawn(in.strand, Inside::resolve_seeds(in.shared_from_this(), in.options.seeds));
+            in.resolve->set(stream::after(kResolveAgain));
+        });
+        in.host.set_peers(&in);
+        in.tell_members(*in.host.view());
+        if (!in.options.seeds.empty()) in.resolve->set(stream::after(seconds{0}));
+        in.step(p2p::Tick{});
+    });
+    in.watching = host.watch([&in](const core::Notice& notice, const NodeView& view) {
+        const auto* moved = std::get_if<core::TipMoved>(&notice);
+        if (moved == nullptr) return;
+        const auto members = ledger::records::all_members();
+        for (const state::Change& change : moved->change.changes())
+            if (members.covers(change.key())) return in.tell_members(view);
+    });
+    return peers;
+}
+
+void Peers::stop() {
+    if (!inside_) return;
+    const auto in = std::move(inside_);
+    stream::run_on(in->strand, [&] {
+        in->stopped = true;
+        in->host.set_peers(nullptr);
+        in->watching.reset();
+        in->wake.reset();
+        in->resolve.reset();
+    });
+    in->links->stop();
+}
+
+const std::vector<stream::Address>& Peers::addresses() const { return inside_->addresses; }
+
+json::Array Peers::list() const {
+    const std::lock_guard hold{inside_->mutex};
+    return inside_->shown;
+}
+
+void Peers::add_seed(const stream::Address& seed) {
+    inside_->strand.post([in = inside_, seed] { stream::spawn(in->strand, Inside::resolve_seeds(in, {seed})); });
+}
+
+}  // namespace rhizome::node

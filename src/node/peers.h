@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "net/links.h"
+#include "node/host.h"
+
+namespace rhizome::node {
+
+struct PeerOptions {
+    std::vector<stream::Address> listen{};  ///< empty: this node only dials
+    std::vector<stream::Address> seeds{};   ///< names are resolved, now and then again
+    std::size_t outbound = 8;
+    std::size_t inbound_max = 64;
+    Log log{};
+};
+
+/// The links of a node: brings together who decides about them (`p2p::PeerManager`), who carries them (`net::Links`)
+/// and the node that speaks over them. Everything on the host's strand.
+class Peers {
+public:
+    /// `host` outlives it.
+    static Result<std::unique_ptr<Peers>> start(stream::IoContext& io, Host& host, const crypto::NodeKeys& keys,
+                                                PeerOptions options);
+    /// Says goodbye and ends all links. Not from a task.
+    void stop();
+    ~Peers();
+    Peers(const Peers&) = delete;
+    Peers& operator=(const Peers&) = delete;
+
+    /// Where others reach it, with the ports chosen. Any thread.
+    [[nodiscard]] const std::vector<stream::Address>& addresses() const;
+    /// For `status` and `peers`: who is linked, by name where the chain knows it. Any thread; a moment old.
+    [[nodiscard]] json::Array list() const;
+    void add_seed(const stream::Address& seed);
+
+    struct Inside;
+
+private:
+    explicit Peers(std::shared_ptr<Inside> inside);
+    std::shared_ptr<Inside> inside_;
+};
+
+}  // namespace rhizome::node
