@@ -106,7 +106,7 @@ private:
     [[nodiscard]] std::size_t new_slot(const Address& address, const AddressGroup& source) const;
     [[nodiscard]] std::size_t tried_slot(const Address& address) const;
     [[nodiscard]] KnownAddress* entry(const Address& address);
-    bool place(std::size_t slot, KnownAddress known, Time now);
+    bool place(std::size_t slot, const KnownAddress& known, Time now);
     void clear(std::size_t slot);
     [[nodiscard]] std::optional<KnownAddress> pick(Random& random, std::size_t begin, std::size_t end,
                                                    const Fits& fits) const;
