@@ -13,6 +13,8 @@ constexpr std::uint8_t kStrikesNew = 3;     ///< of an address where nobody was 
 constexpr std::uint8_t kStrikesTried = 10;  ///< of one that was good once
 constexpr hours kForgotten{30 * 24};        ///< nobody has spoken of it for so long
 constexpr hours kFresh{24};
+/// What is no longer fresh is tested again before it is no longer handed on.
+constexpr hours kHandedOn{3 * 24};
 constexpr std::size_t kTriedBucketsOfGroup = 4;
 
 /// How long ago; a time to come is one from before the clock was set back.
@@ -198,7 +200,7 @@ std::vector<Address> AddrBook::sample(Random& random, std::size_t count, const A
     std::vector<Address> good;
     for (const auto& [address, slot] : index_) {
         const KnownAddress& known = *slots_[slot];
-        if (known.good && known.failures == 0 && age(*known.good, now) <= kFresh && may_speak_of(address, asker) &&
+        if (known.good && known.failures == 0 && age(*known.good, now) <= kHandedOn && may_speak_of(address, asker) &&
             address != asker)
             good.push_back(address);
     }

@@ -67,6 +67,15 @@ TEST(PeerDialling, DialsBackOffAndGoOnForEver) {
     EXPECT_GT(host.now - when.back(), microseconds{-1});
 }
 
+TEST(PeerDialling, AnOldLinkKeepsItsAddressGood) {
+    Host host;
+    host.join(Direction::Out, world(1), 1);
+    const LinkId asker = host.join(Direction::In, world(2), 2);
+    host.run(hours{100});
+    host.tell(Heard{asker, GetPeers{}});
+    EXPECT_EQ(std::get<Peers>(host.said.at(asker).back()).addresses, std::vector{world(1)});
+}
+
 TEST(PeerDialling, PrefersMembersAndExpectsThemWhereTheChainSays) {
     Host host;
     LinkId teller = host.join(Direction::Out, world(1), 1);
