@@ -13,6 +13,8 @@ constexpr std::uint8_t kStrikesNew = 3;     ///< of an address where nobody was 
 constexpr std::uint8_t kStrikesTried = 10;  ///< of one that was good once
 constexpr hours kForgotten{30 * 24};        ///< nobody has spoken of it for so long
 constexpr hours kFresh{24};
+/// What is no longer fresh is tested again before it is no longer handed on.
+constexpr hours kHandedOn{3 * 24};
 constexpr std::size_t kTriedBucketsOfGroup = 4;
 
 /// How long ago; a time to come is one from before the clock was set back.
@@ -86,12 +88,12 @@ void AddrBook::clear(std::size_t slot) {
     slots_[slot].reset();
 }
 
-bool AddrBook::place(std::size_t slot, KnownAddress known, Time now) {
+bool AddrBook::place(std::size_t slot, const KnownAddress& known, Time now) {
     if (slots_[slot] && !is_worthless(*slots_[slot], now)) return false;
     clear(slot);
-    known.tried = slot >= kFirstTried;
     index_.emplace(known.address, slot);
-    slots_[slot] = std::move(known);
+    slots_[slot] = known;
+    slots_[slot]->tried = slot >= kFirstTried;
     return true;
 }
 
@@ -124,19 +126,19 @@ void AddrBook::note_good(const Address& address, const ledger::MemberKey& identi
         if (known.tried) return;
     }
     const std::size_t wanted = tried_slot(address);
-    std::optional<KnownAddress> displaced = slots_[wanted];
+    const std::optional<KnownAddress> displaced = slots_[wanted];
     // Whoever was good a short while ago keeps its place: to push out all good ones an attacker would have to wait
     // until each of them fails.
     if (displaced && !is_doubtful(*displaced, now)) {
-        if (at == index_.end()) place(new_slot(address, known.source), std::move(known), now);
+        if (at == index_.end()) place(new_slot(address, known.source), known, now);
         return;
     }
     if (at != index_.end()) clear(at->second);
     clear(wanted);
-    place(wanted, std::move(known), now);
+    place(wanted, known, now);
     if (displaced) {
         const std::size_t back = new_slot(displaced->address, displaced->source);
-        place(back, *std::move(displaced), now);
+        place(back, *displaced, now);
     }
 }
 
@@ -198,7 +200,7 @@ std::vector<Address> AddrBook::sample(Random& random, std::size_t count, const A
     std::vector<Address> good;
     for (const auto& [address, slot] : index_) {
         const KnownAddress& known = *slots_[slot];
-        if (known.good && known.failures == 0 && age(*known.good, now) <= kFresh && may_speak_of(address, asker) &&
+        if (known.good && known.failures == 0 && age(*known.good, now) <= kHandedOn && may_speak_of(address, asker) &&
             address != asker)
             good.push_back(address);
     }

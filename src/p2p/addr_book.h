@@ -78,7 +78,7 @@ public:
     [[nodiscard]] std::optional<KnownAddress> choose(Random& random, Time now, const Fits& fits) const;
     /// An address to test: one nobody has been found at yet, else one not found for a day.
     [[nodiscard]] std::optional<KnownAddress> choose_feeler(Random& random, Time now, const Fits& fits) const;
-    /// Up to `count` addresses to tell `asker`, in random order: good within the last day, and no closer than the
+    /// Up to `count` addresses to tell `asker`, in random order: good within three days, and no closer than the
     /// asker.
     [[nodiscard]] std::vector<Address> sample(Random& random, std::size_t count, const Address& asker, Time now) const;
 
@@ -106,7 +106,7 @@ private:
     [[nodiscard]] std::size_t new_slot(const Address& address, const AddressGroup& source) const;
     [[nodiscard]] std::size_t tried_slot(const Address& address) const;
     [[nodiscard]] KnownAddress* entry(const Address& address);
-    bool place(std::size_t slot, KnownAddress known, Time now);
+    bool place(std::size_t slot, const KnownAddress& known, Time now);
     void clear(std::size_t slot);
     [[nodiscard]] std::optional<KnownAddress> pick(Random& random, std::size_t begin, std::size_t end,
                                                    const Fits& fits) const;

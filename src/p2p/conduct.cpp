@@ -125,6 +125,13 @@ bool Conduct::lift(const ledger::MemberKey& identity, Time now) {
     return was;
 }
 
+void Conduct::shift(microseconds by) {
+    for (auto& [identity, record] : records_) {
+        record.at += by;
+        if (record.until) *record.until += by;
+    }
+}
+
 void Conduct::make_room(Time now) {
     if (records_.size() < kRecordsMax) return;
     // Scores go before bans, low before high, those that end soon before others.

@@ -58,6 +58,9 @@ public:
     /// The operator forgives all. False if there was no ban.
     bool lift(const ledger::MemberKey& identity, Time now);
 
+    /// The host's clock has jumped by so much: a ban neither ends by that nor begins anew.
+    void shift(microseconds by);
+
     [[nodiscard]] std::size_t size() const { return records_.size(); }
 
 private:

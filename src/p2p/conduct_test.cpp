@@ -60,6 +60,16 @@ TEST(Conduct, BansEndAndDoubleAndCanBeLifted) {
     EXPECT_TRUE(conduct.bans(now).empty());
 }
 
+TEST(Conduct, AJumpOfTheClockNeitherEndsNorRevivesABan) {
+    Conduct conduct;
+    conduct.blame(key(1), kBanScore, "", kNow);
+    conduct.shift(hours{12});
+    EXPECT_TRUE(conduct.is_banned(key(1), kNow + hours{12}));
+    EXPECT_FALSE(conduct.is_banned(key(1), kNow + hours{13}));
+    conduct.shift(hours{-24});
+    EXPECT_FALSE(conduct.is_banned(key(1), kNow + hours{13} - hours{24}));
+}
+
 TEST(Conduct, RemembersABoundedNumberAndBansBest) {
     Conduct conduct;
     for (std::uint32_t i = 0; i < 10; ++i) conduct.blame(key(i), kBanScore, "", kNow);

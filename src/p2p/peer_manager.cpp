@@ -41,6 +41,7 @@ void PeerManager::Inside::set_time(Time time) {
     } else if (step < microseconds{0} || step > kStepMax) {
         for (auto& [id, link] : links) link.shift(step);
         for (auto& [address, one] : dialling) one.since += step;
+        conduct.shift(step);
         dial_at += step;
         feeler_at += step;
         save_at += step;

@@ -188,10 +188,17 @@ TEST(Tcp, ConnectionsBeyondTheLimitWaitUntilOneEnds) {
     context.run_ready();
 }
 
+struct NotingSink final : LogSink {
+    void write(const LogRecord& record) override { noted = noted || record.event == "no connection can be taken"; }
+    bool noted = false;
+};
+
 TEST(Tcp, AcceptSurvivesAProcessWithoutDescriptors) {
     IoContext context{{.threads = 0}};
-    MemorySink sink;
-    auto listener = std::move(Listener::open(context, {.address = loopback(), .log = Log{sink}}).value());
+    NotingSink sink;
+    const Log log{sink};
+    log.warn("warmed up");  // the sanitizer looks at a virtual call for the first time with the help of a descriptor
+    auto listener = std::move(Listener::open(context, {.address = loopback(), .log = log}).value());
     std::vector<std::unique_ptr<Stream>> taken;
     spawn(listener->strand(), take_noting(listener.get(), &taken));
     const auto client = std::move(block_on(context, connect(listener->local(), after(seconds{10}))).value());
@@ -208,7 +215,7 @@ TEST(Tcp, AcceptSurvivesAProcessWithoutDescriptors) {
     rlimit none = before;
     none.rlim_cur = 3;
     ::setrlimit(RLIMIT_NOFILE, &none);
-    context.run_until([&] { return sink.count("no connection can be taken") > 0; });
+    context.run_until([&] { return sink.noted; });
     ::setrlimit(RLIMIT_NOFILE, &before);
     context.run_until([&] { return taken.size() == 2; });
     EXPECT_EQ(taken.size(), 2u);

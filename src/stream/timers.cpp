@@ -19,12 +19,28 @@ Task<void> sleep_until(Deadline deadline) {
     co_await timer.async_wait(kToken);
 }
 
+/// Shared with those who wait: when a context goes, tasks are destroyed where they stand, in any order.
 struct Event::Inside {
-    explicit Inside(const Strand& strand) : executor(strand.executor()) {}
-
-    Strand::Executor executor;
-    std::vector<asio::steady_timer*> waiting;  ///< one a waiter; each lives in its coroutine
+    std::vector<asio::steady_timer*> waiting;
 };
+
+namespace {
+
+/// One who waits, as long as its coroutine lives.
+struct Waiter {
+    Waiter(std::shared_ptr<std::vector<asio::steady_timer*>> among_in, const Strand& strand, Deadline deadline)
+        : among(std::move(among_in)), timer(strand.executor(), deadline) {
+        among->push_back(&timer);
+    }
+    ~Waiter() { std::erase(*among, &timer); }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+
+    std::shared_ptr<std::vector<asio::steady_timer*>> among;
+    asio::steady_timer timer;
+};
+
+}  // namespace
 
 Event::Event(const Strand& strand) : strand_(strand) {}
 Event::~Event() = default;
@@ -40,11 +56,9 @@ Task<void> Event::wait() { co_await wait_until(kNever); }
 Task<bool> Event::wait_until(Deadline deadline) {
     if (set_) co_return true;
     if (passed(deadline)) co_return false;
-    if (!inside_) inside_ = std::make_unique<Inside>(strand_);
-    asio::steady_timer timer{inside_->executor, deadline};
-    inside_->waiting.push_back(&timer);
-    co_await timer.async_wait(kToken);
-    std::erase(inside_->waiting, &timer);
+    if (!inside_) inside_ = std::make_shared<Inside>();
+    Waiter waiter{{inside_, &inside_->waiting}, strand_, deadline};
+    co_await waiter.timer.async_wait(kToken);
     co_return set_;
 }
 

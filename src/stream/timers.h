@@ -49,7 +49,7 @@ public:
 private:
     struct Inside;
     bool set_ = false;
-    std::unique_ptr<Inside> inside_;  ///< made when the first one waits
+    std::shared_ptr<Inside> inside_;  ///< made when the first one waits
     Strand strand_;
 };
 

@@ -155,6 +155,7 @@ public:
 
     int take(char* into, int size) {
         const std::size_t count = std::min(static_cast<std::size_t>(size), in_.size() - in_at_);
+        if (count == 0) return 0;
         std::memcpy(into, in_.data() + in_at_, count);
         in_at_ += count;
         if (in_at_ == in_.size()) {

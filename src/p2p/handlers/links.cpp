@@ -19,8 +19,8 @@ Link* PeerManager::Inside::find(LinkId id) {
 }
 
 Link PeerManager::Inside::remove(LinkId id) {
-    auto node = links.extract(id);
-    Link link = std::move(node.mapped());
+    const Link link = links.at(id);
+    links.erase(id);
     if (link.up) effects.emplace_back(Down{id});
     if (link.up && link.stays_out()) {
         book.note_unlinked(link.remote);

@@ -10,6 +10,7 @@ namespace rhizome::p2p {
 namespace {
 
 constexpr seconds kWindow{10};
+constexpr hours kGoodAgain{1};
 
 }  // namespace
 
@@ -118,6 +119,10 @@ void PeerManager::Inside::hear(Link& link, const Pong& pong) {
     link.clock_offset = pong.clock - (*link.ping_sent + *link.ping / 2);
     link.ping_at = *link.ping_sent + config.ping_every;
     link.ping_sent.reset();
+    // A link that has stood for days shows every few seconds that its address is good.
+    if (!link.stays_out()) return;
+    const KnownAddress* known = book.find(link.remote);
+    if (known == nullptr || !known->good || now - *known->good >= kGoodAgain) note_good(link.remote, link.identity);
 }
 
 void PeerManager::Inside::hear(Link& link, const GetPeers&) {
