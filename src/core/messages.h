@@ -35,7 +35,7 @@ struct NewBlock {
     SharedBlock block{};
 };
 
-/// "I have these; send me what leads to `wanted`."
+/// "I have these; send me what leads to `wanted`." Who has nothing, not even genesis, gets the first blocks.
 struct WantBlocks {
     std::vector<ledger::BlockHash> locator{};
     ledger::BlockHash wanted{};

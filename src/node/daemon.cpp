@@ -71,7 +71,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
                               .failed = [&in](const Error& why) { in.end(why); }},
                              in.identity.keys));
     TRY(in.peers, Peers::start(in.io, *in.host, in.identity.keys, std::move(options.peers)));
+    json::Array listens;
+    for (const stream::Address& address : in.peers->addresses()) listens.push_back(address.text());
     const auto router = make_rpc(*in.host, {.peers = [&in] { return in.peers->list(); },
+                                            .listens = std::move(listens),
                                             .stop = [&in] { in.end(std::nullopt); },
                                             .version = options.version,
                                             .started = runtime::now()});

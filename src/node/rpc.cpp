@@ -142,6 +142,7 @@ public:
         json::Object body = status_json(*host_.view(), host_.key(), runtime::now());
         body.set("version", sources_.version);
         body.set("started", to_rfc3339(sources_.started));
+        body.set("listens", sources_.listens);
         body.set("peers", peer_rows());
         return json_response(std::move(body));
     }

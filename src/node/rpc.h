@@ -14,6 +14,7 @@ namespace rhizome::node {
 /// What others of the daemon say when they are asked.
 struct RpcSources {
     std::function<json::Array()> peers{};  ///< any thread
+    json::Array listens{};                 ///< addresses where other nodes reach this one
     std::function<void()> stop{};          ///< ends the daemon soon; only where its own user asks
     std::string version{};
     Time started{};

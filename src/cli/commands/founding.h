@@ -12,6 +12,8 @@ namespace rhizome::cli {
 std::vector<Option> founding_options();
 /// Makes it and reports.
 Result<void> found_cluster(Invocation& call);
+/// `--node`, or this machine's host name as Kubernetes takes it.
+Result<std::string> node_name_of_host(const Invocation& call);
 /// Whether there is a chain in the directory.
 bool has_chain(const std::filesystem::path& data);
 

@@ -225,6 +225,10 @@ void say_next(Invocation& call, const Owner& owner) {
 
 }  // namespace
 
+Result<std::string> node_name_of_host(const Invocation& call) {
+    return checked_name(call.if_text("node").value_or(host_name()), "--node");
+}
+
 bool has_chain(const fs::path& data) {
     std::error_code ignored;
     return fs::exists(data / "format", ignored);
@@ -234,7 +238,7 @@ Result<void> found_cluster(Invocation& call) {
     TRY(const fs::path folder, data_folder_of(call));
     TRY(const Wanted wanted, wanted_of(call));
     TRY(const auto keys, key::keystore_of(call));
-    TRY(const std::string node_name, checked_name(call.if_text("node").value_or(host_name()), "--node"));
+    TRY(const std::string node_name, node_name_of_host(call));
     TRY(check_is_empty(call, folder));
     TRY(const Owner owner, owner_of(call, keys));
     TRY(runtime::make_folder(folder, 0700));

@@ -71,7 +71,9 @@ void Node::Inside::heard(PeerId from, const WantBlocks& message) {
     if (goal == nullptr || invalid.contains(message.wanted)) goal = settled;
     Blocks answer;
     std::size_t bytes = 0;
-    for (ledger::Height height = fork_height(message.locator, goal) + 1; height <= goal->header.height; ++height) {
+    // Who has nothing at all begins with genesis.
+    const auto first = message.locator.empty() ? ledger::Height{0} : fork_height(message.locator, goal) + 1;
+    for (ledger::Height height = first; height <= goal->header.height; ++height) {
         const auto hash = hash_below(goal, height);
         if (!hash) break;
         const auto block = blocks.shared(*hash);

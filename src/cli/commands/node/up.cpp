@@ -200,6 +200,21 @@ Result<void> detach_node(Invocation& call, const fs::path& data, const std::vect
     }
 }
 
+std::vector<std::string> detached_words(const Invocation& call, const fs::path& data,
+                                        const std::vector<std::string>& peers) {
+    std::vector<std::string> words{"up", "--data", data.native()};
+    const auto add = [&](std::string_view option, const std::string& text) {
+        words.push_back(fmt::format("--{}", option));
+        words.push_back(text);
+    };
+    for (const std::string& text : call.texts("listen")) add("listen", text);
+    for (const std::string& text : call.texts("peer")) add("peer", text);
+    for (const std::string& text : peers) add("peer", text);
+    add("mine", call.text("mine"));
+    add("log", call.text("log"));
+    return words;
+}
+
 namespace {
 
 Result<void> run_up(Invocation& call) {
@@ -216,13 +231,7 @@ Result<void> run_up(Invocation& call) {
     }
     TRY(auto options, daemon_options(call, data));
     if (!call.flag("detach")) return run_node(call, std::move(options));
-    std::vector<std::string> words{"up", "--data", data.native()};
-    for (const auto* option : {"listen", "peer"})
-        for (const std::string& text : call.texts(option))
-            words.insert(words.end(), {fmt::format("--{}", option), text});
-    for (const auto* option : {"mine", "log"})
-        words.insert(words.end(), {fmt::format("--{}", option), call.text(option)});
-    return detach_node(call, data, words);
+    return detach_node(call, data, detached_words(call, data));
 }
 
 Result<void> run_down(Invocation& call) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/commands/node/change.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
 #include "cli/data_option.h"
@@ -226,11 +227,40 @@ std::string text_of(const Style& style, const std::vector<Submitted>& all) {
     return table.render(style);
 }
 
+/// One after the other, through the node that runs here. The first refusal ends it.
+Result<void> submit_to_node(Invocation& call) {
+    TRY(auto all, read_all(call));
+    TRY(const auto client, running_node(call));
+    json::Array rows;
+    Table table{{"FILE", "STAGE", "HEIGHT", "BLOCK", "TXID"}};
+    std::optional<Error> refused;
+    for (const Submitted& each : all) {
+        if (!each.tx) {
+            refused = with_context(each.file, error_of(*each.refused));
+            break;
+        }
+        auto answer = submit_tx(*client, each.tx->tx, call.text("wait"));
+        if (!answer) {
+            refused = with_context(each.file, std::move(answer).error());
+            break;
+        }
+        const json::Value* height = answer->find("height");
+        table.add({each.file, Cell{std::string{answer->text_at({"stage"})}, Tone::Good},
+                   height == nullptr ? "-" : fmt::format("{}", height->if_int64().value_or(0)),
+                   answer->find("block") == nullptr ? "-" : std::string{answer->text_at({"block"})},
+                   each.tx->id.hex()});
+        (*answer)["file"] = json::Value{each.file};
+        rows.push_back(*std::move(answer));
+    }
+    if (!rows.empty())
+        print_data(call, json::Object{{"transactions", std::move(rows)}},
+                   [&] { return table.render(call.console.out_style); });
+    if (refused) return Fail{*std::move(refused)};
+    return ok();
+}
+
 Result<void> run_submit(Invocation& call) {
-    if (!call.flag("offline"))
-        return fail(ErrorKind::Unsupported,
-                    "there is no node to send it to yet\n"
-                    "--offline puts it into a block of this machine's own chain");
+    if (!call.flag("offline")) return submit_to_node(call);
     TRY(auto all, read_all(call));
     TRY(const auto at, open_chain(call));
     TRY(const auto identity, identity_of(*at));
@@ -266,7 +296,8 @@ Command submit_command() {
         .name = "submit",
         .summary = "Put signed transactions into a block",
         .details =
-            "With --offline this machine seals them into a block of its own chain, in the data directory, while no "
+            "The node that runs on this machine takes them and passes them on. With --offline this machine seals them "
+            "into a block of its own chain, in the data directory, while no "
             "node uses it. Several files go into one block where that is possible, else into one after the other; one "
             "may need what another makes, whatever order they are named in, and of two that contradict each other the "
             "first stays. A refused one does not keep the others out.\n"
@@ -277,13 +308,21 @@ Command submit_command() {
             "\n"
             "Exits with 4 when somebody's permission is missing, 5 when something changed since or exists already, 3 "
             "when something it needs is not there, and 1 for every other refusal.",
-        .examples = {{"a change of your own cluster", "rhizome tx submit tx.json --offline"},
+        .examples = {{"through the node that runs here", "rhizome tx submit tx.json --wait final"},
+                     {"a change of your own cluster", "rhizome tx submit tx.json --offline"},
                      {"several at once", "rhizome tx submit namespace.json pod.json --offline -o json"}},
         .arguments = {{.name = "FILE",
                        .help = "signed transactions; - for stdin",
                        .repeatable = true,
                        .completion = Completion::files()}},
         .options = {{.name = "offline", .help = "seal a block here instead of sending to a node"},
+                    {.name = "wait",
+                     .value_name = "STAGE",
+                     .help = "how far to wait, where a node takes it",
+                     .fallback = "included",
+                     .choices = {{"accepted", "the node has taken it"},
+                                 {"included", "it is in a block"},
+                                 {"final", "nothing undoes it any more"}}},
                     data_option(),
                     output_option()},
         .run = run_submit,

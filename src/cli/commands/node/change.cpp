@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands/node/change.h"
+
+#include <fmt/core.h>
+
+#include "cli/commands/key/passphrase.h"
+#include "cli/commands/key/shared.h"
+#include "cli/commands/tx/shared.h"
+#include "ledger/signing.h"
+#include "ledger/state_export.h"
+
+namespace rhizome::cli {
+
+std::vector<Option> signing_options() {
+    return {{.name = "key",
+             .letter = 'k',
+             .value_name = "NAME",
+             .help = "the key that signs",
+             .fallback = "admin",
+             .completion = Completion::of(key::key_names)},
+            key::passphrase_file_option(),
+            key::keys_option()};
+}
+
+Result<ledger::ExportedState> state_of_node(node::RpcClient& client) {
+    TRY(const std::string text, client.text("/rhizome/v1/state/export", ledger::kStateTextBytesMax));
+    return ledger::import_state(text);
+}
+
+Result<json::Value> submit_tx(node::RpcClient& client, const ledger::Tx& tx, std::string_view stage) {
+    TRY(auto reply, client.ask("POST", fmt::format("/rhizome/v1/txs?wait={}", stage), json::print(ledger::to_json(tx)),
+                               seconds{60}));
+    if (reply.body.find("refused") != nullptr) {
+        const auto code = ledger::reject_code_from_name(reply.body.text_at({"refused", "code"}));
+        return Fail{tx::error_of({.code = code.value_or(ledger::RejectCode::BadEncoding),
+                                  .why = std::string{reply.body.text_at({"refused", "why"})}})};
+    }
+    if (reply.is_good()) return std::move(reply.body);
+    return fail(ErrorKind::Failed, std::string{reply.body.text_at({"message"})});
+}
+
+Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std::vector<ledger::Change> changes) {
+    TRY(const auto store, key::keystore_of(call));
+    TRY(const auto info, key::find_key(call, store, call.text("key")));
+    TRY(const auto exported, state_of_node(client));
+    const ledger::LedgerState state{exported.view};
+    ledger::DraftWish wish{.changes = std::move(changes)};
+    wish.now = std::max(exported.time, Time::from_unix_millis(call.console.now().unix_millis()));
+    auto made = ledger::make_draft(wish, state.view());
+    if (!made) return Fail{tx::error_of(made.error())};
+    ledger::Tx tx = *std::move(made);
+    TRY(const auto draft, ledger::check_tx(tx));
+    const auto uses = ledger::uses_of_inputs(*draft, state);
+    const auto wants = [](const ledger::InputUse& use) {
+        return use.role == ledger::InputRole::Consumed || use.role == ledger::InputRole::Authority;
+    };
+    // Before the passphrase: a key that is of no use here costs no typing.
+    for (const ledger::InputUse& use : uses)
+        if (wants(use) && !ledger::can_help(info.public_key, use.lock, state))
+            return fail(ErrorKind::Denied,
+                        fmt::format("the key {} does not decide about this\n--key names another; the "
+                                    "owner of the cluster decides about everything",
+                                    info.name));
+    TRY(const auto secret, key::open_key(call, store, info));
+    const ledger::Signer signer{secret, info.public_key};
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        if (!wants(uses[i])) continue;
+        auto progress = ledger::advance(*draft, i, uses[i], exported.chain, state, &signer);
+        if (!progress.complete)
+            return fail(ErrorKind::Denied,
+                        fmt::format("one signature is not enough here, {} is missing\n'{} tx new', 'tx sign' and "
+                                    "'tx submit' collect several",
+                                    progress.missing, call.program));
+        tx.inputs[i].unlocking = std::move(progress.unlocking);
+    }
+    return submit_tx(client, tx, "final");
+}
+
+}  // namespace rhizome::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/commands/node/shared.h"
+#include "ledger/draft.h"
+#include "ledger/json_form.h"
+#include "ledger/state_export.h"
+
+/// Changing the cluster through the node that runs here, with a key of the person's.
+namespace rhizome::cli {
+
+/// `--key NAME` (default: admin), `--passphrase-file`, `--keys`.
+std::vector<Option> signing_options();
+
+/// The state as the node has it now.
+Result<ledger::ExportedState> state_of_node(node::RpcClient& client);
+
+/// What the node answers to a transaction once it has come as far as `stage` (accepted, included, final). A refusal is
+/// an error with the ledger's own sentence.
+Result<json::Value> submit_tx(node::RpcClient& client, const ledger::Tx& tx, std::string_view stage);
+
+/// Drafts, signs with `--key` and submits. Returns when the change is final, or as far as that comes in half a minute
+/// (`stage` in the answer says how far).
+Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std::vector<ledger::Change> changes);
+
+}  // namespace rhizome::cli

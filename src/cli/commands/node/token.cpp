@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// `rhizome token new|list|revoke`: what lets other machines join.
+#include <fmt/core.h>
+
+#include "cli/commands/commands.h"
+#include "cli/commands/key/passphrase.h"
+#include "cli/commands/node/change.h"
+#include "cli/data_option.h"
+#include "cli/print.h"
+#include "cli/text.h"
+#include "cli/values.h"
+#include "ledger/special_kinds.h"
+#include "ledger/state_export.h"
+#include "node/joining.h"
+#include "runtime/entropy.h"
+#include "runtime/host_addresses.h"
+
+namespace rhizome::cli {
+namespace {
+
+constexpr std::size_t kTokensShown = 10'000;
+
+/// Where a new machine would find this one: what the node listens on, with a number where that is everywhere.
+std::string own_address(const json::Value& status) {
+    const json::Value* listens = status.find("listens");
+    if (listens == nullptr || !listens->is_array() || listens->if_array()->empty()) return "THIS-MACHINE:7700";
+    const auto text = listens->if_array()->front().if_string();
+    const std::string address = text != nullptr ? std::string{*text} : "";
+    const std::size_t colon = address.rfind(':');
+    const std::string host = address.substr(0, colon);
+    if (host != "[::]" && host != "0.0.0.0") return address;
+    const auto known = runtime::host_addresses();
+    return (known.empty() ? std::string{"127.0.0.1"} : known.front()) + address.substr(colon);
+}
+
+Result<void> run_new(Invocation& call) {
+    TRY(const auto client, running_node(call));
+    TRY(const auto count, whole_number(call, "count", 1'000'000));
+    if (count == 0) return fail(ErrorKind::Usage, "--count 0: a token is for one machine at least");
+    const auto lasts = parse_duration(call.text("expires"));
+    if (!lasts || *lasts <= microseconds{0})
+        return fail(ErrorKind::Usage, fmt::format("--expires {} is no duration: 1h, 30m, 7d", call.text("expires")));
+    TRY(const auto status, client->get("/rhizome/v1/status"));
+
+    node::JoinTicket ticket;
+    for (;;) {
+        runtime::fill_with_entropy(ticket.staging.writable());
+        if (crypto::SecretKey::from_bytes(ticket.staging.view())) break;
+    }
+    ticket.name = fmt::format("t-{:08x}", runtime::random_number() & 0xffffffff);
+    const Time expires = call.console.now() + *lasts;
+    TRY(const auto answer, write_changes(call, *client,
+                                         {{.document = node::join_token_document(ticket.name, count, expires),
+                                           .lock = node::staging_lock(ticket.key().public_key())}}));
+    // What is believed is the newest final block.
+    const auto chain = ledger::ChainId::from_hex(status.text_at({"chainId"}));
+    const auto block = ledger::BlockHash::from_hex(status.text_at({"final", "hash"}));
+    const json::Value* height = status.find_path({"final", "height"});
+    if (!chain || !block || height == nullptr) return fail(ErrorKind::Failed, "the node's status cannot be read");
+    ticket.chain = *chain;
+    ticket.block = *block;
+    ticket.height = ledger::Height{static_cast<std::uint64_t>(height->if_int64().value_or(0))};
+    const std::string command = fmt::format("{} join {} --token {}", call.program, own_address(status), ticket.text());
+    const json::Value data = json::Object{{"name", ticket.name},
+                                          {"token", ticket.text()},
+                                          {"count", count},
+                                          {"expires", to_rfc3339(expires)},
+                                          {"stage", answer.text_at({"stage"})},
+                                          {"command", command}};
+    print_data(call, data, [&] { return command + "\n"; });
+    if (call.console.err_is_terminal)
+        call.console.err << fmt::format(
+            "\nFor {} machine{}, until {}. Whoever has it can join: '{} token revoke {}{}' "
+            "takes it back.\n",
+            count, count == 1 ? "" : "s", to_rfc3339(expires), call.program, ticket.name, data_words(call));
+    return ok();
+}
+
+Result<void> run_list(Invocation& call) {
+    TRY(const auto client, running_node(call));
+    TRY(const auto exported, state_of_node(*client));
+    json::Array rows;
+    Table table{{"NAME", "LEFT", "EXPIRES"}};
+    for (const state::Entry* entry :
+         exported.view.list_children(state::Prefix::join_tokens(), std::nullopt, kTokensShown).entries) {
+        const auto token = ledger::read_join_token(ledger::parse_checked(entry->document()));
+        if (!token) continue;
+        const std::string name{entry->path().name()};
+        rows.push_back(json::Object{{"name", name}, {"left", token->count}, {"expires", to_rfc3339(token->expires)}});
+        const microseconds left = token->expires - call.console.now();
+        table.add({name, fmt::format("{}", token->count),
+                   left > microseconds{0} ? Cell{"in " + age_text(left)} : Cell{"expired", Tone::Warning}});
+    }
+    const bool none = rows.empty();
+    print_data(call, json::Object{{"tokens", std::move(rows)}}, [&] {
+        return none ? std::string{"no tokens: nobody can join\n"} : table.render(call.console.out_style);
+    });
+    return ok();
+}
+
+Result<void> run_revoke(Invocation& call) {
+    TRY(const auto client, running_node(call));
+    TRY(const auto exported, state_of_node(*client));
+    const std::string name = call.argument("NAME");
+    const auto path = state::Path::join_token(name);
+    const state::Entry* entry = path ? exported.view.get(*path) : nullptr;
+    if (entry == nullptr)
+        return fail(ErrorKind::NotFound, fmt::format("there is no token {}\n'{} token list{}' shows those there are",
+                                                     printable(name), call.program, data_words(call)));
+    TRY(const auto answer,
+        write_changes(call, *client, {{.document = ledger::deletion_of(entry->document()), .lock = {}}}));
+    print_data(call, answer, [&] { return fmt::format("revoked {}\n", name); });
+    return ok();
+}
+
+std::vector<Option> options_of_token(std::vector<Option> own, bool signs) {
+    own.insert(own.begin(), data_option());
+    if (signs)
+        for (Option& option : signing_options()) own.push_back(std::move(option));
+    own.push_back(output_option());
+    return own;
+}
+
+}  // namespace
+
+Command token_command() {
+    Command create{
+        .name = "new",
+        .summary = "Make a token that lets another machine join",
+        .details =
+            "Writes a JoinToken to the chain, signed by the owner of the cluster, and prints what to type on the "
+            "new machine. The token names the chain and its newest final block, so that the new machine cannot "
+            "be led to another.",
+        .examples = {{"for one machine, within the hour", "rhizome token new"},
+                     {"for ten machines this week", "rhizome token new --count 10 --expires 7d"}},
+        .options = options_of_token(
+            {{.name = "count", .value_name = "N", .help = "machines it is for", .fallback = "1"},
+             {.name = "expires", .value_name = "DURATION", .help = "how long it can be used", .fallback = "1h"}},
+            true),
+        .variables = {key::passphrase_variable()},
+        .run = run_new,
+    };
+    Command list{.name = "list",
+                 .summary = "List the tokens that can still be used",
+                 .options = options_of_token({}, false),
+                 .run = run_list};
+    Command revoke{.name = "revoke",
+                   .summary = "Take a token back",
+                   .arguments = {{.name = "NAME", .help = "as 'token list' shows it"}},
+                   .options = options_of_token({}, true),
+                   .variables = {key::passphrase_variable()},
+                   .run = run_revoke};
+    return {.name = "token",
+            .summary = "Let other machines join the cluster",
+            .subcommands = {std::move(create), std::move(list), std::move(revoke)},
+            .group = std::string{kGroupHost}};
+}
+
+}  // namespace rhizome::cli

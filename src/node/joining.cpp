@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/joining.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include <fmt/core.h>
+
+#include "base/codec.h"
+#include "core/wire.h"
+#include "ledger/member.h"
+#include "ledger/signing.h"
+#include "ledger/special_kinds.h"
+#include "net/links.h"
+#include "p2p/link_messages.h"
+#include "p2p/peer_manager.h"
+#include "runtime/clock.h"
+#include "runtime/entropy.h"
+#include "script/template.h"
+
+namespace rhizome::node {
+namespace {
+
+constexpr std::string_view kTicketStart = "rz1-";
+constexpr std::size_t kNameBytesMax = 63;
+constexpr std::size_t kChecksumBytes = 4;
+
+Bytes compiled(const std::string& text) {
+    auto lock = script::compile(text);
+    ensure(lock.has_value(), "a lock of ours compiles");
+    return *std::move(lock);
+}
+
+/// Says hello, asks for the first blocks, and waits for them.
+class Asker final : public net::LinkOwner {
+public:
+    explicit Asker(const ledger::ChainId& chain) : chain_(chain) {}
+    net::Links* links = nullptr;
+
+    void linked(net::LinkNumber link, bool, const stream::Address&, const net::ChainKey&) override {
+        p2p::Hello hello{.lowest = p2p::kVersionLowest, .highest = p2p::kVersionHighest, .chain = chain_};
+        hello.nonce = runtime::random_number();
+        hello.clock = runtime::now();
+        send(link, p2p::encode(p2p::LinkMessage{hello}));
+    }
+    void dial_failed(const stream::Address&, const Error& why) override { end(Fail{why}); }
+    void heard(net::LinkNumber link, Bytes payload) override {
+        if (payload[0] >= p2p::kFirstLinkType) {
+            const auto message = p2p::decode_link_message(payload);
+            if (!message) return end(fail(ErrorKind::Invalid, "it says what cannot be read: " + message.error().why));
+            if (std::holds_alternative<p2p::Hello>(*message)) {
+                // An empty locator: from genesis on.
+                send(link, core::encode(core::Message{core::WantBlocks{}}));
+            } else if (const auto* bye = std::get_if<p2p::Bye>(&*message)) {
+                end(fail(bye->reason == p2p::ByeReason::WrongChain ? ErrorKind::Denied : ErrorKind::Unavailable,
+                         "it does not want to talk: " + bye->text));
+            }
+            return;
+        }
+        auto message = core::decode_message(payload);
+        if (!message) return;
+        const auto* blocks = std::get_if<core::Blocks>(&*message);
+        if (blocks == nullptr || blocks->blocks.empty()) return;
+        if (ledger::ChainId{hash_of(blocks->blocks.front()->header).view()} != chain_) return;
+        end(*blocks->blocks.front());
+    }
+    void closed(net::LinkNumber, const std::string& why) override { end(fail(ErrorKind::Unavailable, why)); }
+
+    Result<ledger::Block> wait(milliseconds most) {
+        std::unique_lock hold{mutex_};
+        if (!done_.wait_for(hold, most, [&] { return answer_.has_value(); }))
+            return fail(ErrorKind::Unavailable, "it does not answer");
+        return *std::move(answer_);
+    }
+
+private:
+    void send(net::LinkNumber link, const Bytes& payload) {
+        links->send(link, std::make_shared<const Bytes>(p2p::frame_of(payload)));
+    }
+    void end(Result<ledger::Block> answer) {
+        const std::lock_guard hold{mutex_};
+        if (!answer_) answer_ = std::move(answer);
+        done_.notify_all();
+    }
+
+    const ledger::ChainId chain_;
+    std::mutex mutex_;
+    std::condition_variable done_;
+    std::optional<Result<ledger::Block>> answer_{};
+};
+
+std::size_t limit_of(std::uint8_t type) {
+    if (type >= p2p::kFirstLinkType) return p2p::link_bytes_max(type);
+    return core::bytes_max(static_cast<core::MessageType>(type));
+}
+
+}  // namespace
+
+std::string JoinTicket::text() const {
+    Writer out;
+    out.id(chain).u64(height.number()).id(block).raw(staging.view()).short_blob(as_bytes(name));
+    const auto checksum = crypto::sha256(out.view());
+    out.raw(checksum.view().first(kChecksumBytes));
+    return std::string{kTicketStart} + to_hex(out.view());
+}
+
+Result<JoinTicket> JoinTicket::parse(std::string_view text) {
+    const auto bad = [](std::string_view why) {
+        return fail(ErrorKind::Invalid, fmt::format("this is no join token: {}\ncopy all of what 'token new' printed, "
+                                                    "from rz1- to the end",
+                                                    why));
+    };
+    if (!text.starts_with(kTicketStart)) return bad("it does not begin with rz1-");
+    const auto bytes = from_hex(text.substr(kTicketStart.size()));
+    if (!bytes || bytes->size() < kChecksumBytes) return bad("it is not hexadecimal");
+    const ByteView body = ByteView{*bytes}.first(bytes->size() - kChecksumBytes);
+    const ByteView sum = ByteView{*bytes}.subspan(body.size());
+    const auto right = crypto::sha256(body);
+    if (!std::equal(sum.begin(), sum.end(), right.view().begin())) return bad("a letter of it is wrong or missing");
+    const auto read = [&]() -> Result<JoinTicket, DecodeFault> {
+        JoinTicket ticket;
+        Reader in{body};
+        TRY(ticket.chain, in.id<ledger::ChainId>());
+        TRY(const auto height, in.u64());
+        ticket.height = ledger::Height{height};
+        TRY(ticket.block, in.id<ledger::BlockHash>());
+        TRY(const auto secret, in.raw(32));
+        std::copy(secret.begin(), secret.end(), ticket.staging.writable().begin());
+        TRY(const auto name, in.short_blob(kNameBytesMax));
+        ticket.name = std::string{name.begin(), name.end()};
+        TRY(in.finish());
+        return ticket;
+    };
+    auto ticket = read();
+    if (!ticket || !crypto::SecretKey::from_bytes(ticket->staging.view())) return bad("it is malformed");
+    return *std::move(ticket);
+}
+
+crypto::SecretKey JoinTicket::key() const {
+    auto key = crypto::SecretKey::from_bytes(staging.view());
+    ensure(key.has_value(), "a ticket's key was checked");
+    return *std::move(key);
+}
+
+Bytes staging_lock(const crypto::PublicKey& staging) { return compiled("p2pkh " + staging.address().hex()); }
+
+std::string join_token_document(std::string_view name, std::uint64_t count, Time expires) {
+    return json::print(json::Object{{"apiVersion", "rhizome.dev/v1"},
+                                    {"kind", "JoinToken"},
+                                    {"metadata", json::Object{{"name", name}}},
+                                    {"spec", json::Object{{"count", count}, {"expires", to_rfc3339(expires)}}}});
+}
+
+Result<ledger::SharedTx> make_join_tx(const JoinTicket& ticket, const std::string& node, const crypto::NodeKeys& keys,
+                                      const state::StateView& view) {
+    const auto path = state::Path::join_token(ticket.name);
+    const state::Entry* token = path ? view.get(*path) : nullptr;
+    if (token == nullptr)
+        return fail(ErrorKind::NotFound, "the join token is not known on this chain: it was used up or revoked");
+    json::Value document = ledger::parse_checked(token->document());
+    TRY(const auto read, ledger::read_join_token(document));
+
+    const json::Object labels{{"kubernetes.io/hostname", node}, {"kubernetes.io/os", "linux"}};
+    const json::Object metadata{
+        {"name", node}, {"labels", labels}, {"annotations", ledger::member_annotations(keys, node, ticket.chain)}};
+    ledger::Tx tx;
+    tx.inputs = {{.previous = token->origin().latest.output}};
+    tx.outputs = {{.value = json::print(json::Object{{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", metadata}}),
+                   .locking = compiled("p2pkh " + keys.chain.public_key().address().hex())}};
+    if (read.count > 1) {
+        document["spec"]["count"] = json::Value{read.count - 1};
+        tx.outputs.push_back({.value = json::print(document), .locking = to_bytes(token->script())});
+    }
+    const ledger::LedgerState state{view};
+    TRY(const auto draft, ledger::check_tx(tx));
+    const auto secret = ticket.key();
+    const ledger::Signer signer{secret, secret.public_key()};
+    const auto uses = ledger::uses_of_inputs(*draft, state);
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        auto progress = ledger::advance(*draft, i, uses[i], ticket.chain, state, &signer);
+        if (!progress.complete)
+            return fail(ErrorKind::Denied, "the join token does not open its lock: " + progress.missing);
+        tx.inputs[i].unlocking = std::move(progress.unlocking);
+    }
+    TRY(auto checked, ledger::check_tx(std::move(tx)));
+    return checked;
+}
+
+Result<ledger::Block> fetch_genesis(stream::IoContext& io, const stream::Address& address, const crypto::NodeKeys& keys,
+                                    const ledger::ChainId& chain, milliseconds most) {
+    Asker asker{chain};
+    const stream::Strand strand = io.make_strand();
+    TRY(const auto links, net::Links::start(io, strand, {}, keys, limit_of, asker));
+    stream::run_on(strand, [&] {
+        asker.links = links.get();
+        links->dial(address, std::nullopt);
+    });
+    auto answer = asker.wait(most);
+    links->stop();
+    return answer;
+}
+
+}  // namespace rhizome::node
