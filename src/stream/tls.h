@@ -13,7 +13,7 @@
 
 struct ssl_ctx_st;
 
-/// TLS over any stream. An idle connection holds no buffers: about 15 KB on either side (`./run bench stream`).
+/// TLS over any stream. An idle connection holds no buffers: about 20 KB on either side (`./run bench stream`).
 namespace rhizome::stream {
 
 /// Says whether the holder of a certificate is welcome; the sentence of a refusal reaches our own error, never the
