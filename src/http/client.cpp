@@ -37,7 +37,7 @@ struct Client::Pool {
         Deadline until;
     };
 
-    explicit Pool(ClientOptions options_in) : options(std::move(options_in)) {}
+    explicit Pool(ClientOptions options_in) : options(options_in) {}
 
     std::unique_ptr<Stream> take(const Key& key) {
         drop_old();
@@ -296,7 +296,7 @@ std::unique_ptr<Stream> Answer::take_stream() {
     return stream;
 }
 
-Client::Client(ClientOptions options) : pool_(std::make_shared<Pool>(std::move(options))) {}
+Client::Client(ClientOptions options) : pool_(std::make_shared<Pool>(options)) {}
 Client::~Client() { pool_->idle.clear(); }
 
 std::size_t Client::idle_now() const { return pool_->idle.size(); }

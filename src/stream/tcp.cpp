@@ -20,7 +20,6 @@
 namespace rhizome::stream {
 
 namespace asio = boost::asio;
-using detail::Poller;
 using detail::socket_error;
 
 namespace {

@@ -13,7 +13,7 @@
 
 struct ssl_ctx_st;
 
-/// TLS over any stream. An idle connection holds no buffers: about 15 KB on either side (`./run bench stream`).
+/// TLS over any stream. An idle connection holds no buffers: about 20 KB on either side (`./run bench stream`).
 namespace rhizome::stream {
 
 /// Says whether the holder of a certificate is welcome; the sentence of a refusal reaches our own error, never the
@@ -21,7 +21,7 @@ namespace rhizome::stream {
 /// connection's strand; does not block.
 using VerifyPeer = std::function<Result<void>(const Certificate& certificate)>;
 
-enum class TlsVersion : unsigned char { V1_2, V1_3 };
+enum class TlsVersion : unsigned char { Tls12, Tls13 };
 
 /// What is believed of a peer's certificate. Checks add up: with authorities the chain must lead to one of them and
 /// must be in time; with pins the key must be one of them; `verify` is asked last. With none of the three nothing is
@@ -43,7 +43,7 @@ class TlsContext;
 
 struct TlsServerOptions {
     Identity identity;
-    TlsVersion version_min = TlsVersion::V1_3;
+    TlsVersion version_min = TlsVersion::Tls13;
     std::vector<std::string> protocols{};  ///< ALPN, the most wanted first; empty: not spoken
     /// A client that offers only other protocols is refused when set, else goes on without one.
     bool protocol_required = false;
@@ -60,7 +60,7 @@ struct TlsServerOptions {
 
 struct TlsClientOptions {
     std::optional<Identity> identity{};  ///< shown when the server asks
-    TlsVersion version_min = TlsVersion::V1_3;
+    TlsVersion version_min = TlsVersion::Tls13;
     std::vector<std::string> protocols{};
     TlsTrust trust{};  ///< of the server's certificate
 };
@@ -84,7 +84,7 @@ private:
 /// What the handshake agreed on.
 class TlsSession {
 public:
-    TlsVersion version = TlsVersion::V1_3;
+    TlsVersion version = TlsVersion::Tls13;
     std::string protocol{};     ///< ALPN; empty when none was agreed
     std::string server_name{};  ///< SNI: what the client asked for
     /// The peer's own certificate; none when it showed none. It passed the context's trust.

@@ -140,7 +140,7 @@ Result<std::unique_ptr<TlsContext::Inside>> make(const SSL_METHOD* method, TlsVe
     inside->context.reset(SSL_CTX_new(method));
     if (!inside->context) return openssl_fail(ErrorKind::Failed, "set up TLS");
     SSL_CTX* context = inside->context.get();
-    SSL_CTX_set_min_proto_version(context, version_min == TlsVersion::V1_2 ? TLS1_2_VERSION : TLS1_3_VERSION);
+    SSL_CTX_set_min_proto_version(context, version_min == TlsVersion::Tls12 ? TLS1_2_VERSION : TLS1_3_VERSION);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     // Forward secrecy and authenticated encryption only, as TLS 1.3 has by itself.

@@ -177,7 +177,7 @@ private:
     }
 
     void note_session() {
-        session_.version = SSL_version(ssl_.get()) == TLS1_3_VERSION ? TlsVersion::V1_3 : TlsVersion::V1_2;
+        session_.version = SSL_version(ssl_.get()) == TLS1_3_VERSION ? TlsVersion::Tls13 : TlsVersion::Tls12;
         const std::uint8_t* protocol = nullptr;
         unsigned size = 0;
         SSL_get0_alpn_selected(ssl_.get(), &protocol, &size);

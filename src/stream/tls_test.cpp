@@ -74,7 +74,7 @@ TEST_F(Tls, CarriesBytesBothWaysHalfClosed) {
     auto pair = pair_of({.identity = server_}, {.trust = {.authorities = authority_.chain}});
     ASSERT_TRUE(pair.server) << pair.server.error().message;
     ASSERT_TRUE(pair.client) << pair.client.error().message;
-    EXPECT_EQ((*pair.server)->tls()->version, TlsVersion::V1_3);
+    EXPECT_EQ((*pair.server)->tls()->version, TlsVersion::Tls13);
     EXPECT_EQ((*pair.server)->tls()->server_name, "server.test");
     EXPECT_FALSE((*pair.server)->tls()->peer);
     EXPECT_EQ((*pair.client)->tls()->peer->common_name(), "server");
@@ -189,7 +189,7 @@ TEST_F(Tls, ClientsShowCertificatesAsAsked) {
         {"required, not shown", ClientCertificate::Required, std::nullopt, false, ""},
         {"required, bad", ClientCertificate::Required, stranger, false, ""},
     };
-    for (const TlsVersion version : {TlsVersion::V1_3, TlsVersion::V1_2}) {
+    for (const TlsVersion version : {TlsVersion::Tls13, TlsVersion::Tls12}) {
         for (const auto& row : rows) {
             SCOPED_TRACE(row.name);
             auto pair =

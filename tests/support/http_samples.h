@@ -26,7 +26,7 @@ inline const stream::Identity& authority() {
 inline std::shared_ptr<const stream::TlsContext> server_tls(
     stream::ClientCertificate asked = stream::ClientCertificate::None) {
     auto made = stream::TlsContext::server({.identity = sample_server(authority()),
-                                            .version_min = stream::TlsVersion::V1_2,
+                                            .version_min = stream::TlsVersion::Tls12,
                                             .protocols = {"http/1.1"},
                                             .client_certificate = asked,
                                             .trust = {.authorities = authority().chain}});
