@@ -39,12 +39,13 @@ Result<json::Value> submit_tx(node::RpcClient& client, const ledger::Tx& tx, std
     return fail(ErrorKind::Failed, std::string{reply.body.text_at({"message"})});
 }
 
-Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std::vector<ledger::Change> changes) {
+Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std::vector<ledger::Change> changes,
+                                  std::optional<state::Path> by) {
     TRY(const auto store, key::keystore_of(call));
     TRY(const auto info, key::find_key(call, store, call.text("key")));
     TRY(const auto exported, state_of_node(client));
     const ledger::LedgerState state{exported.view};
-    ledger::DraftWish wish{.changes = std::move(changes)};
+    ledger::DraftWish wish{.changes = std::move(changes), .by = std::move(by)};
     wish.now = std::max(exported.time, Time::from_unix_millis(call.console.now().unix_millis()));
     auto made = ledger::make_draft(wish, state.view());
     if (!made) return Fail{tx::error_of(made.error())};

@@ -19,8 +19,10 @@ Result<ledger::ExportedState> state_of_node(node::RpcClient& client);
 /// an error with the ledger's own sentence.
 Result<json::Value> submit_tx(node::RpcClient& client, const ledger::Tx& tx, std::string_view stage);
 
-/// Drafts, signs with `--key` and submits. Returns when the change is final, or as far as that comes in half a minute
+/// Drafts, signs with `--key` and submits. `by`: whose lock is to decide, instead of the resource's own. Returns when
+/// the change is final, or as far as that comes in half a minute
 /// (`stage` in the answer says how far).
-Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std::vector<ledger::Change> changes);
+Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std::vector<ledger::Change> changes,
+                                  std::optional<state::Path> by = {});
 
 }  // namespace rhizome::cli

@@ -101,7 +101,7 @@ Command status_command() {
         .details =
             "One screen: how far the chain and its finality are, who the members are and whether they are heard "
             "of, and what is wrong, each with what to try.",
-        .examples = {{"", "rhizome status"}, {"for programs", "rhizome status -o json"}},
+        .examples = {{"how it is", "rhizome status"}, {"for programs", "rhizome status -o json"}},
         .options = {data_option(), output_option()},
         .run = run_status,
         .group = std::string{kGroupHost},
@@ -116,7 +116,7 @@ Command peers_command() {
             "CLOCK is how far a peer's clock is ahead of ours; SCORE counts what no honest peer sends, and at 100 "
             "a peer is banned for an hour. Bans are by this node's own evidence only: lists of bad peers are not "
             "exchanged, because whoever could write on them could cut honest nodes off.",
-        .examples = {{"", "rhizome peers"}},
+        .examples = {{"who is there", "rhizome peers"}},
         .options = {data_option(), output_option()},
         .run = run_peers,
         .group = std::string{kGroupHost},
@@ -130,7 +130,7 @@ Command watch_command() {
         .details =
             "A line for each block, with what it changed, for finality, and for everything that keeps the node "
             "from doing its part. With -o json one object a line. Ctrl-C ends it.",
-        .examples = {{"", "rhizome watch"}},
+        .examples = {{"what happens", "rhizome watch"}},
         .options = {data_option(), output_option()},
         .run = run_watch,
         .group = std::string{kGroupHost},

@@ -108,7 +108,8 @@ Result<void> run_revoke(Invocation& call) {
         return fail(ErrorKind::NotFound, fmt::format("there is no token {}\n'{} token list{}' shows those there are",
                                                      printable(name), call.program, data_words(call)));
     TRY(const auto answer,
-        write_changes(call, *client, {{.document = ledger::deletion_of(entry->document()), .lock = {}}}));
+        write_changes(call, *client, {{.document = ledger::deletion_of(entry->document()), .lock = {}}},
+                      state::Path::cluster()));
     print_data(call, answer, [&] { return fmt::format("revoked {}\n", name); });
     return ok();
 }
@@ -142,16 +143,19 @@ Command token_command() {
     };
     Command list{.name = "list",
                  .summary = "List the tokens that can still be used",
+                 .examples = {{"who could still join", "rhizome token list"}},
                  .options = options_of_token({}, false),
                  .run = run_list};
     Command revoke{.name = "revoke",
                    .summary = "Take a token back",
+                   .examples = {{"nobody can use it any more", "rhizome token revoke t-1cff1c32"}},
                    .arguments = {{.name = "NAME", .help = "as 'token list' shows it"}},
                    .options = options_of_token({}, true),
                    .variables = {key::passphrase_variable()},
                    .run = run_revoke};
     return {.name = "token",
             .summary = "Let other machines join the cluster",
+            .examples = {{"for one machine, within the hour", "rhizome token new"}},
             .subcommands = {std::move(create), std::move(list), std::move(revoke)},
             .group = std::string{kGroupHost}};
 }

@@ -154,9 +154,6 @@ Result<void> run_node(Invocation& call, node::DaemonOptions options) {
 }
 
 Result<void> detach_node(Invocation& call, const fs::path& data, const std::vector<std::string>& words) {
-    if (if_running_node(call))
-        return fail(ErrorKind::Conflict, fmt::format("a node runs on {} already\n'{} status{}' shows it",
-                                                     printable(data.native()), call.program, data_words(call)));
     const std::string log = log_file(data);
     posix_spawn_file_actions_t actions{};
     ::posix_spawn_file_actions_init(&actions);
@@ -219,6 +216,12 @@ namespace {
 
 Result<void> run_up(Invocation& call) {
     TRY(const fs::path data, data_folder_of(call));
+    if (const auto running = if_running_node(call)) {
+        TRY(const auto status, running->get("/rhizome/v1/status"));
+        call.console.err << "It runs already.\n\n";
+        call.console.out << status_text(call.console, status);
+        return ok();
+    }
     if (!has_chain(data)) {
         TRY(found_cluster(call));
         call.console.out.flush();
@@ -287,7 +290,7 @@ Command down_command() {
         .details =
             "Tells the node of the data directory to stop and waits until it has: everything it was given is on "
             "the disk then.",
-        .examples = {{"", "rhizome down"}},
+        .examples = {{"in order", "rhizome down"}},
         .options = {data_option()},
         .run = run_down,
         .group = std::string{kGroupHost},

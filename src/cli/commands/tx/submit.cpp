@@ -230,7 +230,13 @@ std::string text_of(const Style& style, const std::vector<Submitted>& all) {
 /// One after the other, through the node that runs here. The first refusal ends it.
 Result<void> submit_to_node(Invocation& call) {
     TRY(auto all, read_all(call));
-    TRY(const auto client, running_node(call));
+    auto found = running_node(call);
+    if (!found) {
+        Error error = std::move(found).error();
+        error.message += "\n--offline puts it into a block of this machine's own chain, without a node";
+        return Fail{std::move(error)};
+    }
+    const auto client = *std::move(found);
     json::Array rows;
     Table table{{"FILE", "STAGE", "HEIGHT", "BLOCK", "TXID"}};
     std::optional<Error> refused;

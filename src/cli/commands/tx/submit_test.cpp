@@ -83,7 +83,7 @@ TEST_F(SubmitCommand, RefusalsAreToldWithWhatToTry) {
 TEST_F(SubmitCommand, WordsThatDoNotFitAreRefused) {
     const auto good = harness.signed_tx("good.json", {harness.document("g", "ConfigMap", "default")});
     const Ran online = harness.rhizome({"tx", "submit", good});
-    EXPECT_EQ(online.code, 1);
+    EXPECT_EQ(online.code, 3);
     EXPECT_TRUE(has(online.err, "hint: --offline puts it into a block")) << online.err;
     EXPECT_EQ(harness.rhizome({"tx", "submit", good, good, "--offline"}).code, 2);
     EXPECT_EQ(harness.rhizome({"tx", "submit", "--offline"}).code, 2);
