@@ -195,8 +195,8 @@ Result<Message, Reject> decode_message(ByteView bytes) {
     Reader in{body};
     switch (type) {
         case MessageType::Status: {
-            TRY(auto status, or_reject(type, get_status(in)));
-            return Message{std::move(status)};
+            TRY(const auto status, or_reject(type, get_status(in)));
+            return Message{status};
         }
         case MessageType::Transactions: {
             TRY(const auto blobs, or_reject(type, get_blobs(in, kLimits.message_txs_max, ledger::kTxBytesMax)));

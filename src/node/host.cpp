@@ -57,7 +57,7 @@ private:
 template <class Job>
 class Worker {
 public:
-    Worker(std::function<void(Job)> work) : work_(std::move(work)), thread_([this] { run(); }) {}
+    explicit Worker(std::function<void(Job)> work) : work_(std::move(work)), thread_([this] { run(); }) {}
     ~Worker() { stop(); }
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
@@ -93,7 +93,7 @@ private:
         }
     }
 
-    const std::function<void(Job)> work_;
+    std::function<void(Job)> work_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Job> waiting_;

@@ -83,7 +83,7 @@ private:
         done_.notify_all();
     }
 
-    const ledger::ChainId chain_;
+    ledger::ChainId chain_;
     std::mutex mutex_;
     std::condition_variable done_;
     std::optional<Result<ledger::Block>> answer_{};
@@ -121,13 +121,13 @@ Result<JoinTicket> JoinTicket::parse(std::string_view text) {
         JoinTicket ticket;
         Reader in{body};
         TRY(ticket.chain, in.id<ledger::ChainId>());
-        TRY(const auto height, in.u64());
-        ticket.height = ledger::Height{height};
+        TRY(const auto number, in.u64());
+        ticket.height = ledger::Height{number};
         TRY(ticket.block, in.id<ledger::BlockHash>());
         TRY(const auto secret, in.raw(32));
         std::copy(secret.begin(), secret.end(), ticket.staging.writable().begin());
-        TRY(const auto name, in.short_blob(kNameBytesMax));
-        ticket.name = std::string{name.begin(), name.end()};
+        TRY(const auto token, in.short_blob(kNameBytesMax));
+        ticket.name = std::string{token.begin(), token.end()};
         TRY(in.finish());
         return ticket;
     };

@@ -30,8 +30,8 @@ public:
 private:
     void work();
 
-    const unsigned percent_;
-    const Found found_;
+    unsigned percent_;
+    Found found_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<core::Mine> order_{};  ///< not looked at yet

@@ -22,7 +22,7 @@ public:
 private:
     std::mutex mutex_;
     std::ostream& out_;
-    const LogForm form_;
+    LogForm form_;
 };
 
 }  // namespace rhizome::runtime

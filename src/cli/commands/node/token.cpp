@@ -25,7 +25,7 @@ std::string own_address(const json::Value& status) {
     const json::Value* listens = status.find("listens");
     if (listens == nullptr || !listens->is_array() || listens->if_array()->empty()) return "THIS-MACHINE:7700";
     const auto text = listens->if_array()->front().if_string();
-    const std::string address = text != nullptr ? std::string{*text} : "";
+    std::string address = text != nullptr ? std::string{*text} : "";
     const std::size_t colon = address.rfind(':');
     const std::string host = address.substr(0, colon);
     if (host != "[::]" && host != "0.0.0.0") return address;
