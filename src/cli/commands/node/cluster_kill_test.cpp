@@ -81,7 +81,7 @@ protected:
     /// Asked again until it holds, or so long that something must be broken.
     template <class Holds>
     bool eventually(const Holds& holds) {
-        for (int i = 0; i < 600; ++i) {
+        for (int i = 0; i < 1'800; ++i) {
             if (holds()) return true;
             std::this_thread::sleep_for(milliseconds{100});
         }
