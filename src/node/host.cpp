@@ -381,7 +381,6 @@ const store::Store& Host::store() const { return inside_->chain->store(); }
 const ledger::Rules& Host::rules() const { return inside_->rules; }
 const consensus::MemberKey& Host::key() const { return inside_->signer.key(); }
 const stream::Strand& Host::strand() const { return inside_->strand; }
-Log Host::log() const { return inside_->log; }
 
 core::ClientId Host::submit(ledger::SharedTx tx, std::function<void(const core::Answer&)> told) {
     const core::ClientId client{++inside_->last_client};

@@ -69,7 +69,6 @@ public:
     [[nodiscard]] const ledger::Rules& rules() const;
     [[nodiscard]] const consensus::MemberKey& key() const;
     [[nodiscard]] const stream::Strand& strand() const;
-    [[nodiscard]] Log log() const;
 
     /// Puts a transaction before the node; `told` is called on the strand with everything that becomes of it, the last
     /// time with Final or Refused. Whoever no longer cares says `forget`.

@@ -12,6 +12,7 @@
 #include "ledger/signing.h"
 #include "ledger/special_kinds.h"
 #include "net/links.h"
+#include "node/peers.h"
 #include "p2p/link_messages.h"
 #include "p2p/peer_manager.h"
 #include "runtime/clock.h"
@@ -88,11 +89,6 @@ private:
     std::condition_variable done_;
     std::optional<Result<ledger::Block>> answer_{};
 };
-
-std::size_t limit_of(std::uint8_t type) {
-    if (type >= p2p::kFirstLinkType) return p2p::link_bytes_max(type);
-    return core::bytes_max(static_cast<core::MessageType>(type));
-}
 
 }  // namespace
 
@@ -190,7 +186,7 @@ Result<ledger::Block> fetch_genesis(stream::IoContext& io, const stream::Address
                                     const ledger::ChainId& chain, milliseconds most) {
     Asker asker{chain};
     const stream::Strand strand = io.make_strand();
-    TRY(const auto links, net::Links::start(io, strand, {}, keys, limit_of, asker));
+    TRY(const auto links, net::Links::start(io, strand, {}, keys, frame_bytes_max, asker));
     stream::run_on(strand, [&] {
         asker.links = links.get();
         links->dial(address, std::nullopt);

@@ -23,12 +23,6 @@ constexpr std::string_view kNotes = "peers";
 constexpr std::string_view kBook = "book";
 constexpr seconds kResolveAgain{60};
 
-/// The most a frame of this type may have, whosever it is.
-std::size_t limit_of(std::uint8_t type) {
-    if (type >= p2p::kFirstLinkType) return p2p::link_bytes_max(type);
-    return core::bytes_max(static_cast<core::MessageType>(type));
-}
-
 stream::Address to_stream(const p2p::Address& address) {
     const auto parsed = stream::Address::parse(p2p::to_text(address));
     return parsed ? *parsed : stream::Address{};
@@ -204,6 +198,11 @@ stream::Task<void> Peers::Inside::resolve_seeds(std::shared_ptr<Inside> self, st
     if (!self->stopped && !event.seeds.empty()) self->step(std::move(event));
 }
 
+std::size_t frame_bytes_max(std::uint8_t type) {
+    if (type >= p2p::kFirstLinkType) return p2p::link_bytes_max(type);
+    return core::bytes_max(static_cast<core::MessageType>(type));
+}
+
 Peers::Peers(std::shared_ptr<Inside> inside) : inside_(std::move(inside)) {}
 Peers::~Peers() { stop(); }
 
@@ -211,8 +210,8 @@ Result<std::unique_ptr<Peers>> Peers::start(stream::IoContext& io, Host& host, c
                                             PeerOptions options) {
     auto inside = std::make_shared<Inside>(io, host, std::move(options));
     Inside& in = *inside;
-    TRY(in.links,
-        net::Links::start(io, in.strand, {.listen = in.options.listen, .log = in.options.log}, keys, limit_of, in));
+    TRY(in.links, net::Links::start(io, in.strand, {.listen = in.options.listen, .log = in.options.log}, keys,
+                                    frame_bytes_max, in));
     in.addresses = in.links->addresses();
     const p2p::PeerConfig rules{.chain = host.view()->chain,
                                 .self = host.key(),
@@ -268,10 +267,6 @@ const std::vector<stream::Address>& Peers::addresses() const { return inside_->a
 json::Array Peers::list() const {
     const std::lock_guard hold{inside_->mutex};
     return inside_->shown;
-}
-
-void Peers::add_seed(const stream::Address& seed) {
-    inside_->strand.post([in = inside_, seed] { stream::spawn(in->strand, Inside::resolve_seeds(in, {seed})); });
 }
 
 }  // namespace rhizome::node

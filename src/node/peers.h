@@ -19,6 +19,9 @@ struct PeerOptions {
     Log log{};
 };
 
+/// The most that a frame of this type may have, whether it is the link's own or the core's; 0: there is no such type.
+[[nodiscard]] std::size_t frame_bytes_max(std::uint8_t type);
+
 /// The links of a node: brings together who decides about them (`p2p::PeerManager`), who carries them (`net::Links`)
 /// and the node that speaks over them. Everything on the host's strand.
 class Peers {
@@ -36,7 +39,6 @@ public:
     [[nodiscard]] const std::vector<stream::Address>& addresses() const;
     /// For `status` and `peers`: who is linked, by name where the chain knows it. Any thread; a moment old.
     [[nodiscard]] json::Array list() const;
-    void add_seed(const stream::Address& seed);
 
     struct Inside;
 

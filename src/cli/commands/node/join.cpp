@@ -54,7 +54,7 @@ Result<Joining> read_wish(Invocation& call) {
 }
 
 /// The chain's first block from the other machine, in a directory of ours. What comes after it the node fetches.
-Result<void> begin_chain(Invocation& call, const Joining& join) {
+Result<void> begin_chain(const Joining& join) {
     TRY(runtime::make_folder(join.data, 0700));
     auto identity = node::load_identity(join.data);
     const bool is_new = !identity && identity.error().kind == ErrorKind::NotFound;
@@ -75,7 +75,6 @@ Result<void> begin_chain(Invocation& call, const Joining& join) {
     TRY(auto chain,
         store::Chain::create(join.data, {*std::move(block), *std::move(commit)}, with.block_rules(), with.pool, {},
                              is_new ? store::ChainOrigin::MadeHere : store::ChainOrigin::FromElsewhere));
-    (void)call;
     return chain->close();
 }
 
@@ -147,7 +146,7 @@ Result<void> run_join(Invocation& call) {
     TRY(const Joining join, read_wish(call));
     TRY(auto options, daemon_options(call, join.data));
     options.peers.seeds.push_back(join.address);
-    TRY(begin_chain(call, join));
+    TRY(begin_chain(join));
     TRY(const auto identity, node::load_identity(join.data));
     {
         const runtime::Interrupt interrupt;
