@@ -64,10 +64,13 @@ public:
     /// Hands over those since the last call, oldest first. They are good whatever becomes of the rest.
     [[nodiscard]] std::vector<Judged> take_judged();
 
-    template <class Why>
-    struct Culprit {
+    struct Refused {
         const Node* node = nullptr;
-        Why why{};
+        Reject why{};
+    };
+    struct Failed {
+        const Node* node = nullptr;
+        Error why{};
     };
     struct Report {
         // Of one that arrived.
@@ -81,8 +84,8 @@ public:
         std::size_t unread = 0;
         bool jumped = false;  ///< it started from the kept state
 
-        std::optional<Culprit<Reject>> refused{};
-        std::optional<Culprit<Error>> failed{};
+        std::optional<Refused> refused{};
+        std::optional<Failed> failed{};
     };
     /// Complete when progress is other than Moving.
     [[nodiscard]] const Report& report() const { return report_; }
