@@ -120,6 +120,9 @@ TEST(Voting, TheShortestPeriodGoesByTheNumberOfVoters) {
     EXPECT_EQ(pace.period({.voters = 300}, parameters), 8u);
     EXPECT_EQ(pace.period({.voters = 10'000}, parameters), 16u) << "everybody votes once a heartbeat";
     EXPECT_EQ(pace.period({.voters = 4, .tip_is_final = true}, parameters), 20u);
+    EXPECT_EQ(pace.place(Epoch{38}, {.voters = 4, .tip_is_final = true}, parameters), 0u) << "the slot's last pair";
+    EXPECT_EQ(pace.place(Epoch{40}, {.voters = 4, .tip_is_final = true}, parameters), 2u);
+    EXPECT_EQ(pace.place(Epoch{41}, {.voters = 300}, parameters), 1u);
     ledger::Parameters hasty;
     hasty.heartbeat = milliseconds{1'000};
     EXPECT_EQ(pace.period({.voters = 300}, hasty), 4u);

@@ -30,6 +30,10 @@ std::uint64_t VotingPace::period(const Sight& sight, const ledger::Parameters& p
     return std::min(period_of(std::max(level_, least_level(sight.voters))), std::bit_floor(heartbeat));
 }
 
+std::uint64_t VotingPace::place(Epoch epoch, const Sight& sight, const ledger::Parameters& parameters) const {
+    return (epoch.number() + (sight.tip_is_final ? 2 : 0)) % period(sight, parameters);
+}
+
 void VotingPace::note_first(Epoch epoch, const Sight& sight, Epoch final, bool split) {
     constexpr int kStuckMax = 3;
     stuck_ = sight.tip_is_final || final > final_ ? 0 : stuck_ + 1;

@@ -20,7 +20,8 @@ namespace rhizome::consensus {
 ///   second vote waits until e is justified, up to the next pair: with slow links, or hundreds of members, or a part of
 ///   the cluster gone. How long the votes did take says when it becomes shorter again. Periods are powers of two: a
 ///   member with a long one votes only where those with shorter ones do too.
-/// - While the tip is final: once a heartbeat.
+/// - While the tip is final: once a heartbeat slot, in the last pair of epochs of it, because most slots have a block, and
+///   with it votes that count for the slot as well.
 class VotingPace {
 public:
     static constexpr milliseconds kSettleMin{100};
@@ -34,6 +35,8 @@ public:
     };
     /// Epochs from one pair to the next.
     [[nodiscard]] std::uint64_t period(const Sight& sight, const ledger::Parameters& parameters) const;
+    /// How many epochs ago the newest pair began, at `epoch`.
+    [[nodiscard]] std::uint64_t place(Epoch epoch, const Sight& sight, const ledger::Parameters& parameters) const;
     /// How long after an epoch's end its vote is signed: blocks of its last moments are still on their way. More where
     /// votes split.
     [[nodiscard]] milliseconds settle() const { return settle_; }

@@ -226,6 +226,8 @@ struct Node::Inside final : consensus::BlockLore {
     void vote_if_due();
     [[nodiscard]] consensus::VotingPace::Sight voting_sight() const;
     bool vote_in(consensus::Epoch epoch);
+    /// Votes show that it is final.
+    [[nodiscard]] bool is_shown_final(const ledger::BlockHash& block) const;
     std::optional<consensus::Ballot> ballot_for(consensus::Epoch epoch) const;
     [[nodiscard]] consensus::Checkpoint justified_on(const HeaderNode* node, consensus::Epoch before) const;
     [[nodiscard]] std::optional<Time> next_vote() const;

@@ -164,9 +164,11 @@ void Node::Inside::verified(const Verified& event) {
         for (std::size_t i = 0; i < jobs.mapped().first.size() && i < event.good.size(); ++i) {
             if (!event.good[i]) continue;
             const SignatureJob& job = jobs.mapped().first[i];
-            signatures.remember(job.key, job.digest, job.signature);
-            if (jobs.mapped().second.empty()) continue;
-            const std::size_t place = jobs.mapped().second[i];
+            if (jobs.mapped().second.empty()) {
+                signatures.remember(job.key, job.digest, job.signature);
+                continue;
+            }
+            const std::size_t place = jobs.mapped().second[i];  // of a vote: the book remembers those
             if (found->good.size() <= place) found->good.resize(place + 1);
             found->good[place] = true;
         }

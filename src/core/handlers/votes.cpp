@@ -169,9 +169,9 @@ std::optional<Time> Node::Inside::next_vote() const {
     if (ports.signer == nullptr || is_moving()) return std::nullopt;
     // The next epoch that ends, and the first of the next pair. What waits for votes or for a move goes on with them.
     const Epoch ended = consensus::epoch_of(now - pace.settle(), parameters().epoch);
-    const std::uint64_t period = pace.period(voting_sight(), parameters());
-    const std::uint64_t place = ended.number() % period;
-    const Epoch next = place < 2 ? ended : ended + (period - place);
+    const auto sight = voting_sight();
+    const std::uint64_t place = pace.place(ended, sight, parameters());
+    const Epoch next = place < 2 ? ended : ended + (pace.period(sight, parameters()) - place);
     return consensus::end_of(next, parameters().epoch) + pace.settle();
 }
 
@@ -182,19 +182,28 @@ void Node::Inside::vote_if_due() {
     const Epoch newest = running - 1;
     const Epoch last = own.last_target();
     if (newest <= last || !is_member(ports.signer->key())) return;
-    // What was begun is brought to its end, also when the period has changed or the next pair is due already. Where
-    // votes show that all is final another one would only give weight, and once a heartbeat is enough. (A single
-    // voter's seal is final without votes, but only they show it to others.)
-    const bool is_shown = book.final_checkpoint().block == settled->hash;
-    const bool came_round = last == pace.first() && book.justified().rbegin()->epoch >= last;
-    if (came_round && !is_shown && vote_in(last + 1)) return;
+    // What was begun is brought to its end, also when the period has changed or the next pair is due already; unless
+    // votes show that its block is final. (A single voter's seal is final without votes, but only they show it to
+    // others.)
+    const Checkpoint& justified = *book.justified().rbegin();
+    if (last == pace.first() && justified.epoch >= last && !is_shown_final(justified.block) && vote_in(last + 1)) return;
 
     const auto sight = voting_sight();
-    const std::uint64_t period = pace.period(sight, parameters());
-    const Epoch next = period == 2 ? newest : newest - newest.number() % period;
-    if (next <= std::max(last, votes_after) || !vote_in(next) || next.number() % period != 0) return;
+    const Epoch next =
+        pace.period(sight, parameters()) == 2 ? newest : newest - pace.place(newest, sight, parameters());
+    if (next <= std::max(last, votes_after)) return;
+    // Where all is final a vote only gives weight, once in a slot.
+    const auto slot = [&](Epoch epoch) { return slot_of(epoch, parameters().epoch, parameters().heartbeat); };
+    if (is_shown_final(settled->hash) && slot(next) == slot(last)) return;
+    if (!vote_in(next) || pace.place(next, sight, parameters()) != 0) return;
     const bool split = pace.open() && book.votes_in(*pace.open()) >= consensus::quorum_of(sight.voters, trust());
     pace.note_first(next, sight, book.final_checkpoint().epoch, split);
+}
+
+bool Node::Inside::is_shown_final(const ledger::BlockHash& block) const {
+    const HeaderNode* node = tree.find(block);
+    const HeaderNode* shown = tree.find(book.final_checkpoint().block);
+    return node != nullptr && shown != nullptr && HeaderTree::is_ancestor(node, shown);
 }
 
 bool Node::Inside::vote_in(Epoch epoch) {
