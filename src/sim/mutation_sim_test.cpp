@@ -52,10 +52,10 @@ TEST_P(MutationSim, IsNoticed) {
     FAIL() << "no history of " << kSearched << " notices that the rule is missing";
 }
 
-/// Not among them yet: `NextEpoch` and `JointVoters`, for which no history of the present swarm was found.
 constexpr Mutant kMutants[] = {
     {SafetyRule::DurableVotes, "DurableVotes", 11, "honest member"},
     {SafetyRule::SourceNotBelow, "SourceNotBelow", 8, "contradicted itself"},
+    {SafetyRule::NextEpoch, "NextEpoch", 29, "two final blocks"},
     {SafetyRule::SameParentEvidence, "SameParentEvidence", 1, "evidence against honest member"},
     {SafetyRule::LockPoints, "LockPoints", 3, "creates what nobody else names"},
     {SafetyRule::Standing, "Standing", 71, "long dead"},

@@ -415,7 +415,8 @@ void Sim::send_as(std::size_t from, std::size_t to, const core::SharedMessage& m
         const auto jitter =
             link.jitter.count() > 0 ? microseconds{random_.between(0, link.jitter.count())} : microseconds{0};
         const std::uint64_t life = machines_[to].life;
-        at(now_ + link.delay + jitter, [this, from, to, life, message] {
+        const auto held = hold_up ? hold_up(from, to, *message) : microseconds{0};
+        at(now_ + link.delay + jitter + held, [this, from, to, life, message] {
             if (machines_[to].life == life) deliver(from, to, message);
         });
     }

@@ -149,6 +149,10 @@ public:
     /// Told what happens, when somebody wants to watch. Changes nothing.
     std::function<void(const Seen&)> watch;
 
+    /// How much longer than the link takes a message is on its way: for networks that carry one kind of message worse
+    /// than another.
+    std::function<microseconds(std::size_t from, std::size_t to, const core::Message& message)> hold_up;
+
     /// For liars: hands a message to the network as if this machine had sent it.
     void send_as(std::size_t from, std::size_t to, const core::SharedMessage& message);
     [[nodiscard]] const consensus::Signer& signer(std::size_t machine) const { return *machines_[machine].signer; }

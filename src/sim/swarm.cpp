@@ -12,7 +12,11 @@
 namespace rhizome::sim {
 namespace {
 
+using consensus::Epoch;
 using std::chrono::seconds;
+
+/// Longer than any of the weather lasts.
+constexpr microseconds kHeldFor = seconds{30};
 
 /// One history: draws its weather, lets it rage, heals everything, and waits for the cluster to agree.
 class History {
@@ -48,6 +52,8 @@ private:
         byzantine_ = options_.liars && random_.chance(1, 3);
         // Drawn apart, so that the other histories are the same with and without it.
         works_ = Random{seed ^ 0x77'6f'72'6b}.chance(1, 8);
+        late_votes_ = Random{seed ^ 0x6c'61'74'65}.chance(1, 6);
+        exoduses_ = Random{seed ^ 0x65'78'6f'64}.chance(1, 6);
         setup.spec = fmt::format(R"({{"trust":"{}"{}}})", byzantine_ ? "byzantine" : "crash",
                                  works_ ? fmt::format(R"(,"consensus":"work","work":{{"hashRate":{},"blockTime":"1s",)"
                                                       R"("period":16}})",
@@ -83,7 +89,7 @@ private:
         one_way_ = random_.chance(1, 4);
         flaps_ = random_.chance(1, 4);
         clogs_ = random_.chance(1, 4);
-        storms_ = random_.chance(1, 3);
+        storms_ = random_.chance(1, 3) || late_votes_;
         if (byzantine_) {
             // Just under a third may lie.
             const std::size_t most = (sim_.size() - 1) / 3;
@@ -92,11 +98,13 @@ private:
         load_ = random_.chance(1, 8) ? 0 : 1 + random_.below(30);
         // Who lies may keep its turn and say nothing, which is no fault of the others.
         limps_ = random_.chance(1, 4) && liars_ == 0 && !joins_;
+        // Where some lie, or have lost what they signed, those who stay may be too few to decide anything.
+        exoduses_ = exoduses_ && liars_ == 0 && !disks_ && !byzantine_;
         say(
             fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
-                        "clogged {}, storms {}, {} liars, {} orders/s, some stay dead {}",
-                        splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_, liars_,
-                        load_, limps_));
+                        "clogged {}, storms {}, late votes {}, exoduses {}, {} liars, {} orders/s, some stay dead {}",
+                        splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_,
+                        late_votes_, exoduses_, liars_, load_, limps_));
     }
 
     std::vector<std::size_t> everybody() const {
@@ -133,12 +141,30 @@ private:
             sim_.corrupt(who, make_liar(lie, random_.next()));
             liar_act(who);
         }
+        if (late_votes_ || exoduses_)
+            sim_.hold_up = [this](std::size_t from, std::size_t to, const core::Message& message) {
+                return held_up(from, to, message);
+            };
         if (load_ > 0) sim_.load(load_, honest());
         const Time end = sim_.now() + options_.faults_for;
         while (sim_.now() < end && sim_.checks().clean()) {
             sim_.run(microseconds{random_.between(50'000, 3'000'000)});
             one_fault();
         }
+    }
+
+    /// What this weather adds to the way of a message.
+    microseconds held_up(std::size_t from, std::size_t to, const core::Message& message) {
+        const auto* votes = std::get_if<core::Votes>(&message);
+        if (votes == nullptr || votes->votes.empty())
+            return votes_only_.contains({from, to}) ? kHeldFor : microseconds{};
+        if (!late_votes_) return {};
+        // The votes of an epoch reach each machine at once, or one to four epochs late: who knows what to be justified
+        // when it signs the next one comes in every combination, while blocks go round as ever.
+        Epoch newest{};
+        for (const consensus::Vote& vote : votes->votes) newest = std::max(newest, vote.ballot.target.epoch);
+        Random draw{verdict_.seed ^ (newest.number() * 64 + to)};
+        return draw.chance(1, 2) ? microseconds{} : microseconds{draw.between(200'000, 1'000'000)};
     }
 
     void liar_act(std::size_t who) {
@@ -153,6 +179,7 @@ private:
 
     void one_fault() {
         const std::size_t who = anybody();
+        if (exoduses_ && random_.chance(1, 8)) exodus();
         if (storms_ && random_.chance(1, 3)) storm(static_cast<int>(random_.between(3, 20)));
         switch (random_.below(9)) {
             case 0:
@@ -293,8 +320,52 @@ private:
         sim_.submit(at, tx);
     }
 
+    /// As many are taken away as those who stay can decide, and come back at once: a quorum of the few voters there are
+    /// then and one of the many to come need not meet. While the voters change most of the few no longer hear the
+    /// others, who hear them for a while.
+    void exodus() {
+        auto few = everybody();
+        random_.shuffle(few);
+        const std::size_t at = few.front();
+        if (!sim_.is_up(at)) return;
+        const auto middle = few.begin() + static_cast<std::ptrdiff_t>(few.size() / 2 + 1);
+        const std::vector<std::size_t> leaving(middle, few.end());
+        few.erase(middle, few.end());
+        for (const std::size_t who : leaving)
+            if (auto tx = remove_machine(sim_.node(at).state(), who)) sim_.submit(at, tx);
+        const auto later = [this](std::int64_t least, std::int64_t most, std::function<void()> what) {
+            sim_.after(microseconds{random_.between(least, most)}, [this, what = std::move(what)] {
+                if (raging_) what();
+            });
+        };
+        later(3'000'000, 6'000'000, [this, later, at, few, leaving] {
+            if (!sim_.is_up(at)) return;
+            const auto& state = sim_.node(at).state();
+            for (const std::size_t who : leaving)
+                if (!remove_machine(state, who))
+                    sim_.submit(at, register_machine(state, who, sim_.chain(), sim_.now()));
+            later(50'000, 800'000, [this, later, few, leaving] {
+                const std::size_t quorum = few.size() / 2 + 1;
+                std::vector<std::size_t> others{leaving};
+                others.insert(others.end(), few.begin() + static_cast<std::ptrdiff_t>(quorum), few.end());
+                std::set<std::pair<std::size_t, std::size_t>> closed;
+                for (std::size_t i = 0; i < quorum; ++i)
+                    for (const std::size_t other : others) {
+                        closed.emplace(other, few[i]);
+                        votes_only_.emplace(few[i], other);
+                    }
+                sim_.block_only(std::move(closed));
+                later(2'000'000, 5'000'000, [this] {
+                    votes_only_.clear();
+                    sim_.heal();
+                });
+            });
+        });
+    }
+
     void calm_down() {
         raging_ = false;
+        sim_.hold_up = nullptr;
         sim_.heal();
         sim_.set_links(calm_);
         sim_.load(0, {});
@@ -409,7 +480,10 @@ private:
     Random random_;
     Verdict verdict_;
     bool byzantine_ = false;
-    bool works_ = false;  ///< proof of work instead of turns
+    bool works_ = false;                                        ///< proof of work instead of turns
+    bool late_votes_ = false;                                   ///< some learn late what is justified
+    bool exoduses_ = false;                                     ///< many leave at once, and come back
+    std::set<std::pair<std::size_t, std::size_t>> votes_only_;  ///< directions that carry nothing else in time
     LinkQuality calm_{};
     Sim sim_;
     bool splits_ = false, crashes_ = false, pauses_ = false, clocks_ = false, disks_ = false, joins_ = false,
