@@ -32,6 +32,7 @@ struct Daemon::Inside {
     stream::IoContext io{{.threads = 2}};
     std::unique_ptr<Host> host{};
     std::unique_ptr<Peers> peers{};
+    std::unique_ptr<Reporter> reporter{};
     std::unique_ptr<http::Server> rpc{};
     std::filesystem::path socket{};
 
@@ -88,6 +89,14 @@ Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
     ::umask(before);
     if (!server) return Fail{std::move(server).error()};
     in.rpc = *std::move(server);
+    if (options.report) {
+        ReporterOptions report = *std::move(options.report);
+        report.data = options.data;
+        report.listens = in.peers->addresses();
+        report.version = options.version;
+        report.log = options.log.area("report");
+        in.reporter = std::make_unique<Reporter>(in.io, *in.host, in.identity.keys, std::move(report));
+    }
     return daemon;
 }
 
@@ -99,6 +108,7 @@ Result<void> Daemon::stop() {
         std::error_code ignored;
         std::filesystem::remove(in.socket, ignored);
     }
+    in.reporter.reset();
     if (in.peers) in.peers->stop();
     in.peers.reset();
     if (!in.host) return ok();
@@ -113,6 +123,22 @@ Peers& Daemon::peers() { return *inside_->peers; }
 bool Daemon::wait_for_end(milliseconds most) {
     std::unique_lock hold{inside_->mutex};
     return inside_->changed.wait_for(hold, most, [&] { return inside_->should_end; });
+}
+
+bool Daemon::answers(milliseconds most) const {
+    struct Asked {
+        std::mutex mutex{};
+        std::condition_variable came{};
+        bool answered = false;
+    };
+    const auto asked = std::make_shared<Asked>();
+    inside_->host->strand().post([asked] {
+        const std::lock_guard hold{asked->mutex};
+        asked->answered = true;
+        asked->came.notify_all();
+    });
+    std::unique_lock hold{asked->mutex};
+    return asked->came.wait_for(hold, most, [&] { return asked->answered; });
 }
 
 std::optional<Error> Daemon::failure() const {

@@ -14,6 +14,7 @@ inline constexpr std::string_view kGroupProgram = "This program";
 
 Command chain_command();
 Command completion_command();
+Command config_command();
 Command doctor_command();
 Command down_command();
 Command help_command();
