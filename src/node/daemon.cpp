@@ -3,15 +3,19 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
 #include <fmt/core.h>
 
 #include "http/server.h"
+#include "net/beacon.h"
 #include "node/identity.h"
 #include "node/rpc.h"
 #include "node/rpc_client.h"
+#include "node/status.h"
+#include "p2p/address.h"
 #include "runtime/clock.h"
 #include "runtime/os_error.h"
 
@@ -32,6 +36,7 @@ struct Daemon::Inside {
     stream::IoContext io{{.threads = 2}};
     std::unique_ptr<Host> host{};
     std::unique_ptr<Peers> peers{};
+    std::unique_ptr<net::LanBeacon> beacon{};
     std::unique_ptr<Reporter> reporter{};
     std::unique_ptr<http::Server> rpc{};
     std::filesystem::path socket{};
@@ -40,6 +45,35 @@ struct Daemon::Inside {
     std::condition_variable changed{};
     bool should_end = false;
     std::optional<Error> failure{};
+
+    /// Finds members on the local networks; that this cannot be had is no reason not to run.
+    void start_beacon(const Log& log) {
+        // Who listens on this machine only cannot be reached from the network.
+        const auto& listens = peers->addresses();
+        const auto place = std::find_if(listens.begin(), listens.end(), [](const stream::Address& one) {
+            const auto address = p2p::Address::parse(one.text());
+            return address && !address->is_loopback();
+        });
+        if (!listens.empty() && place == listens.end()) return;
+        net::BeaconChain chain{};
+        const auto id = host->view()->chain.view();
+        std::copy(id.begin(), id.end(), chain.begin());
+        auto started = net::LanBeacon::start(
+            host->strand(), chain, identity.keys.chain,
+            {.links_port = listens.empty() ? std::uint16_t{0} : place->port, .now = runtime::now, .log = log},
+            [this, log](const net::ChainKey& key, const stream::Address& address) {
+                // Anybody can make keys and sign with them: only whom the chain knows is dialled.
+                const std::string name = node_name_of(key, *host->view());
+                if (name.empty() || !peers) return;
+                log.debug("a member is on this network", {{"node", name}, {"address", address.text()}});
+                peers->add_seed(address);
+            });
+        if (started) {
+            beacon = *std::move(started);
+        } else {
+            log.warn("members on the local network are not looked for", {{"why", started.error()}});
+        }
+    }
 
     void end(std::optional<Error> why) {
         const std::lock_guard hold{mutex};
@@ -89,6 +123,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
     ::umask(before);
     if (!server) return Fail{std::move(server).error()};
     in.rpc = *std::move(server);
+    if (options.lan_discovery) in.start_beacon(options.log.area("lan"));
     if (options.report) {
         ReporterOptions report = *std::move(options.report);
         report.data = options.data;
@@ -109,6 +144,7 @@ Result<void> Daemon::stop() {
         std::filesystem::remove(in.socket, ignored);
     }
     in.reporter.reset();
+    in.beacon.reset();
     if (in.peers) in.peers->stop();
     in.peers.reset();
     if (!in.host) return ok();

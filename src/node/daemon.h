@@ -16,6 +16,9 @@ struct DaemonOptions {
     PeerOptions peers{};
     core::Config core{};
     std::optional<ReporterOptions> report{};  ///< what to tell the cluster of this machine; nothing: nothing
+    /// Calls out to members on the local networks and hears them; one that listens nowhere only hears, one that listens
+    /// on this machine only does neither.
+    bool lan_discovery = false;
     unsigned mining_percent = 20;
     std::string version{};
     Log log{};

@@ -284,6 +284,14 @@ void Peers::stop() {
     in->links->stop();
 }
 
+void Peers::add_seed(const stream::Address& address) {
+    const auto seed = to_p2p(address);
+    if (!inside_ || inside_->stopped || !seed) return;
+    p2p::AddSeeds event;
+    event.seeds.push_back(*seed);
+    inside_->step(std::move(event));
+}
+
 const std::vector<stream::Address>& Peers::addresses() const { return inside_->addresses; }
 
 json::Array Peers::list() const {

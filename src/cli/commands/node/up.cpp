@@ -135,6 +135,7 @@ node::DaemonOptions daemon_options(const node::Config& config, const fs::path& d
     options.peers.seeds = config.addresses("peers");
     options.peers.outbound = config.number("links.outbound");
     options.peers.inbound_max = config.number("links.inboundMax");
+    options.lan_discovery = config.is_on("lanDiscovery");
     options.mining_percent = static_cast<unsigned>(config.number("mine"));
     options.report =
         node::ReporterOptions{.traits = {.arch = node::machine_architecture(), .has_agent = config.is_on("agent")},
