@@ -2,6 +2,7 @@
 #include "base/yaml.h"
 
 #include <fmt/core.h>
+#include <gtest/gtest.h>
 
 namespace rhizome::yaml {
 namespace {

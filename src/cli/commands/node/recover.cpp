@@ -52,10 +52,8 @@ Result<void> run_recover(Invocation& call) {
     cluster["spec"]["recovery"] = json::Object{{"generation", plan.generation}, {"voters", std::move(voters)}};
     TRY(const auto answer, write_changes(call, *client, {{.document = json::print(cluster)}}));
     print_data(call, answer, [&] {
-        return fmt::format("generation {}: {} {}\n", plan.generation, join(plan.voters, ", "),
-                           answer.text_at({"stage"}) == "final"
-                               ? "decide what is final from now on"
-                               : "will decide what is final; it is not final yet: 'status' shows when");
+        return fmt::format("generation {}, voters from now on: {}{}\n", plan.generation, join(plan.voters, ", "),
+                           answer.text_at({"stage"}) == "final" ? "" : "; not final yet: 'status' shows when");
     });
     return ok();
 }
