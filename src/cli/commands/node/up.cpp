@@ -53,18 +53,23 @@ std::string status_line(const Console& console, node::Daemon& daemon) {
     return line + (warnings.empty() ? "" : fmt::format("   {} warnings: rhizome status", warnings.size()));
 }
 
+std::string listens_text(node::Daemon& daemon) {
+    std::string where;
+    for (const stream::Address& address : daemon.peers().addresses())
+        where += (where.empty() ? "" : ", ") + address.text();
+    return where.empty() ? "nowhere: it dials only" : where;
+}
+
+/// What a person sees first. Whoever reads a log has it from there.
 void say_started(Invocation& call, node::Daemon& daemon) {
+    if (!call.console.err_is_terminal) return;
     const auto view = daemon.host().view();
     Fields fields;
     fields.add("cluster", fmt::format("{} ({}..)", node::cluster_name_of(*view), view->chain.hex().substr(0, 16)));
     const std::string name = node::node_name_of(daemon.host().key(), *view);
     fields.add("node", name.empty() ? Cell{"not a member yet", Tone::Warning} : Cell{name});
-    std::string where;
-    for (const stream::Address& address : daemon.peers().addresses())
-        where += (where.empty() ? "" : ", ") + address.text();
-    fields.add("listens", where.empty() ? "nowhere: it dials only" : where);
+    fields.add("listens", listens_text(daemon));
     call.console.err << fields.render(call.console.err_style);
-    if (!call.console.err_is_terminal) return;
     const std::string data = data_words(call);
     call.console.err << fmt::format(
         "\nIt runs. In another terminal:\n"
@@ -92,7 +97,7 @@ Result<std::unique_ptr<LogSink>> open_log(Invocation& call, const node::Config& 
     return std::unique_ptr<LogSink>{std::move(sink)};
 }
 
-/// Runs until something ends it; says whether that was a failure.
+/// Until a signal, `down` or a failure ends it.
 void wait_until_end(Invocation& call, node::Daemon& daemon, const runtime::ServiceManager& manager,
                     const runtime::Interrupt& interrupt) {
     auto next_status = runtime::instant_now() + kStatusTold;
@@ -160,7 +165,11 @@ Result<void> run_node(Invocation& call, const node::Config& config, node::Daemon
     const runtime::ServiceManager manager{call.console.environment};
     const runtime::Interrupt interrupt;
     TRY(const auto daemon, node::Daemon::start(std::move(options)));
-    log.info("the node runs", {{"chain", daemon->host().view()->chain}, {"height", daemon->host().view()->tip.height}});
+    const auto view = daemon->host().view();
+    log.info("the node runs", {{"chain", view->chain},
+                               {"node", node::node_name_of(daemon->host().key(), *view)},
+                               {"height", view->tip.height},
+                               {"listens", listens_text(*daemon)}});
     say_started(call, *daemon);
     manager.ready(status_line(call.console, *daemon));
     wait_until_end(call, *daemon, manager, interrupt);
