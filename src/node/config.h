@@ -83,7 +83,8 @@ struct ConfigSources {
 /// The settings of a node, checked. Asking for one that the table does not have is our own mistake.
 class Config {
 public:
-    /// Touches nothing. Invalid for what the file says, Usage for the rest; the sentence says where and what is wanted.
+    /// Touches nothing. Invalid for what the file says (Exhausted when it is nested or copies itself beyond the
+    /// bounds), Usage for the rest; the sentence says where and what is wanted.
     static Result<Config> resolve(const ConfigSources& sources);
 
     [[nodiscard]] const Held& held(std::string_view key) const;

@@ -11,7 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     sources.file = node::ConfigFile{"config.yaml", std::string{as_text({data, size})}};
     const auto config = node::Config::resolve(sources);
     if (!config) {
-        ensure(config.error().kind == ErrorKind::Invalid, "a bad file is Invalid");
+        const ErrorKind kind = config.error().kind;
+        ensure(kind == ErrorKind::Invalid || kind == ErrorKind::Exhausted,
+               "a bad file is Invalid, or beyond the bounds");
         ensure(config.error().message.find("config.yaml") != std::string::npos, "an error names the file");
         return 0;
     }

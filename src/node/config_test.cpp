@@ -121,6 +121,11 @@ TEST(Config, WhatIsWrongIsSaidWithItsPlaceAndWhatIsWanted) {
     test::expect_golden("node/config-errors.txt", all);
 }
 
+TEST(Config, AFileBeyondTheBoundsIsRefused) {
+    EXPECT_EQ(Config::resolve(of_file(std::string(20, '['))).error().kind, ErrorKind::Exhausted);
+    EXPECT_EQ(Config::resolve(of_file(std::string(kConfigBytesMax + 1, '#'))).error().kind, ErrorKind::Exhausted);
+}
+
 TEST(Config, TheFileIsLookedForWhereItIsSaidToBe) {
     const test::TempFolder folder;
     const auto named = folder / "other.yaml";
