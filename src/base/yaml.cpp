@@ -152,8 +152,14 @@ struct Open {
 
 class Loader {
 public:
-    Loader(std::string_view text, json::Limits limits)
-        : text_(text), limits_(limits), depth_max_(std::min(limits.depth, json::kDepthMax)), events_(text) {}
+    using Lines = std::map<std::string, std::size_t, std::less<>>;
+    /// `lines`, when given, gets the line of every key.
+    Loader(std::string_view text, json::Limits limits, Lines* lines = nullptr)
+        : text_(text),
+          limits_(limits),
+          depth_max_(std::min(limits.depth, json::kDepthMax)),
+          events_(text),
+          lines_(lines) {}
 
     Result<std::vector<Value>, ParseError> documents() {
         std::vector<Value> out;
@@ -342,7 +348,16 @@ private:
         around.members.push_back({std::move(text), nullptr});
         around.places.push_back(place_);
         around.wants = Open::Wants::Value;
+        if (lines_ != nullptr) note_line();
         return {};
+    }
+
+    /// Of the key that was read last.
+    void note_line() {
+        std::string way;
+        for (const Open& one : open_)
+            if (one.mapping && !one.members.empty()) way += (way.empty() ? "" : ".") + one.members.back().key;
+        lines_->insert_or_assign(std::move(way), error_at(text_, Fault::Syntax, place_, {}).line);
     }
 
     Done merge(Open& around, Value value) {
@@ -377,6 +392,7 @@ private:
     json::Limits limits_;
     std::size_t depth_max_;
     Events events_;
+    Lines* lines_ = nullptr;
     std::size_t place_ = 0;
     std::vector<Open> open_;
     std::optional<Built> root_;
@@ -426,12 +442,28 @@ Result<std::vector<json::Value>, json::ParseError> parse_all(std::string_view te
     return Loader{text, limits}.documents();
 }
 
-Result<json::Value, json::ParseError> parse(std::string_view text, json::Limits limits) {
-    TRY(auto documents, parse_all(text, limits));
+namespace {
+
+Result<Value, ParseError> only_one(std::vector<Value> documents, std::string_view text) {
     if (documents.empty()) return Fail{error_at(text, Fault::Truncated, text.size(), "the text has no document")};
     if (documents.size() > 1)
         return Fail{error_at(text, Fault::Trailing, text.size(), "the text has more than one document")};
     return std::move(documents.front());
+}
+
+}  // namespace
+
+Result<json::Value, json::ParseError> parse(std::string_view text, json::Limits limits) {
+    TRY(auto documents, parse_all(text, limits));
+    return only_one(std::move(documents), text);
+}
+
+Result<Located, json::ParseError> parse_located(std::string_view text, json::Limits limits) {
+    TRY(check_text(text, limits));
+    Located located;
+    TRY(auto documents, Loader(text, limits, &located.lines).documents());
+    TRY(located.value, only_one(std::move(documents), text));
+    return located;
 }
 
 }  // namespace rhizome::yaml

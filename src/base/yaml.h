@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "base/json.h"
@@ -22,5 +23,13 @@ std::string print(const json::Value& value);
 Result<std::vector<json::Value>, json::ParseError> parse_all(std::string_view text, json::Limits limits = {});
 /// The one document that `text` is.
 Result<json::Value, json::ParseError> parse(std::string_view text, json::Limits limits = {});
+
+/// The same with the line of every key, by its way from the root (`log.level`): for files whose errors must say where.
+/// What came by an alias or a merge stands at no line; of the keys inside lists the last one of a name counts.
+struct Located {
+    json::Value value{};
+    std::map<std::string, std::size_t, std::less<>> lines{};
+};
+Result<Located, json::ParseError> parse_located(std::string_view text, json::Limits limits = {});
 
 }  // namespace rhizome::yaml

@@ -2,6 +2,7 @@
 #include "base/yaml.h"
 
 #include <fmt/core.h>
+#include <gtest/gtest.h>
 
 namespace rhizome::yaml {
 namespace {
@@ -407,6 +408,18 @@ TEST(Yaml, RawPartsArePrinted) {
     const json::Raw raw{std::make_shared<const std::string>(R"({"a":[1]})")};
     EXPECT_EQ(yaml::print(json::Object{{"r", raw}}), "r:\n  a:\n  - 1\n");
     EXPECT_EQ(yaml::print(raw), "a:\n- 1\n");
+}
+
+TEST(Yaml, SaysOnWhichLineEachKeyStands) {
+    const auto read = parse_located("a: 1\n# why\nlog:\n  level: info\n  deep: {x: 1,\n   z: 2}\nlist:\n- k: 1\n");
+    ASSERT_TRUE(read);
+    const std::map<std::string, std::size_t, std::less<>> lines{{"a", 1},          {"log", 3},  {"log.level", 4},
+                                                                {"log.deep", 5},   {"log.deep.x", 5},
+                                                                {"log.deep.z", 6}, {"list", 7}, {"list.k", 8}};
+    EXPECT_EQ(read->lines, lines);
+    EXPECT_EQ(read->value, *parse("{a: 1, log: {level: info, deep: {x: 1, z: 2}}, list: [{k: 1}]}"));
+    EXPECT_EQ(parse_located("a: [").error(), parse("a: [").error()) << "the same faults";
+    EXPECT_FALSE(parse_located("")) << "nothing is no document";
 }
 
 }  // namespace

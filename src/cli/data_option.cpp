@@ -22,8 +22,13 @@ Result<std::filesystem::path> data_folder_of(const Invocation& call) {
         if (given->empty()) return fail(ErrorKind::Usage, "--data needs the name of a directory");
         return std::filesystem::path{*given};
     }
+    return default_data_folder(call.console);
+}
+
+Result<std::filesystem::path> default_data_folder(const Console& console) {
+    if (const auto variable = console.environment.find_filled(kDataVariable)) return std::filesystem::path{*variable};
     if (::geteuid() == 0) return std::filesystem::path{"/var/lib/rhizome"};
-    return call.console.environment.data_folder();
+    return console.environment.data_folder();
 }
 
 std::string data_words(const Invocation& call) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/similar.h"
 #include "cli/text.h"
 #include "cli/walk.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-/// Laying out text for people: how wide it looks, where to break it, what they may have meant to type.
+/// Laying out text for people: how wide it looks, where to break it.
 namespace rhizome::cli {
 
 /// Columns that UTF-8 text takes on a terminal: two for East Asian wide letters and emoji, none for combining marks,
@@ -24,16 +24,6 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// Every line with blanks in front.
 std::string indent(const std::vector<std::string>& lines, std::size_t blanks);
-
-/// Letters to insert, delete, replace, or swap with their neighbour to get from one word to the other.
-std::size_t edit_distance(std::string_view from, std::string_view to);
-
-/// The candidates closest to `word` that a typing mistake explains, best first and at most three; upper and lower case
-/// are the same here. Empty when nothing comes near.
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
-
-/// `did you mean "a", "b" or "c"?`; empty for none.
-std::string did_you_mean(const std::vector<std::string>& words);
 
 /// `a, b or c`.
 std::string join_or(const std::vector<std::string>& words);

@@ -7,6 +7,7 @@
 
 #include "node/host.h"
 #include "node/peers.h"
+#include "node/reporter.h"
 
 namespace rhizome::node {
 
@@ -14,6 +15,10 @@ struct DaemonOptions {
     std::filesystem::path data{};
     PeerOptions peers{};
     core::Config core{};
+    std::optional<ReporterOptions> report{};  ///< what to tell the cluster of this machine; nothing: nothing
+    /// Calls out to members on the local networks and hears them; one that listens nowhere only hears, one that listens
+    /// on this machine only does neither.
+    bool lan_discovery = false;
     unsigned mining_percent = 20;
     std::string version{};
     Log log{};
@@ -35,6 +40,8 @@ public:
     [[nodiscard]] Peers& peers();
     /// Waits until it should end or the time is over; says which. Somebody asked by RPC, or something failed.
     bool wait_for_end(milliseconds most);
+    /// Whether the node's strand does what it is asked within this time: one that does not is stuck.
+    [[nodiscard]] bool answers(milliseconds most) const;
     /// Why it should end, when something failed.
     [[nodiscard]] std::optional<Error> failure() const;
 

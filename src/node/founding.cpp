@@ -5,7 +5,6 @@
 
 #include "ledger/block_factory.h"
 #include "ledger/draft.h"
-#include "ledger/member.h"
 #include "ledger/signing.h"
 #include "node/hand_sealing.h"
 #include "script/template.h"
@@ -30,12 +29,8 @@ Change namespace_document(std::string_view name) {
     return {.document = json::print(json::Object{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", metadata}})};
 }
 
-Change node_document(const FoundingWish& wish, const ledger::ChainId& chain) {
-    json::Object labels{{"kubernetes.io/hostname", wish.node}, {"kubernetes.io/os", "linux"}};
-    json::Object metadata{{"name", wish.node},
-                          {"labels", std::move(labels)},
-                          {"annotations", ledger::member_annotations(wish.node_keys, wish.node, chain)}};
-    return {.document = json::print(json::Object{{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", metadata}}),
+Change node_change(const FoundingWish& wish, const ledger::ChainId& chain) {
+    return {.document = json::print(node_document(wish.node, wish.node_keys, chain, wish.traits)),
             .lock = lock(
                 fmt::format("either p2pkh {} or p2pkh {}", address_of(wish.node_keys.chain), address_of(wish.owner)))};
 }
@@ -86,7 +81,7 @@ Result<Founded> found_cluster(const FoundingWish& wish, const ledger::Rules& rul
     const ledger::LedgerState state{founded.genesis.commit.view};
     ledger::DraftWish draft;
     draft.now = start;
-    draft.changes = {node_document(wish, founded.chain), namespace_document("default"),
+    draft.changes = {node_change(wish, founded.chain), namespace_document("default"),
                      namespace_document("kube-system")};
     TRY(ledger::Tx tx, ledger::make_draft(draft, state.view()));
     TRY(const auto joined, sign(std::move(tx), wish, founded.chain, state));

@@ -9,6 +9,7 @@
 #include "crypto/derive.h"
 #include "ledger/apply.h"
 #include "ledger/seal_judge.h"
+#include "node/machine.h"
 
 /// How a cluster begins: the two blocks that every chain of ours starts with. Touches no disk.
 namespace rhizome::node {
@@ -20,6 +21,7 @@ struct FoundingWish {
     Time now{};
     const crypto::SecretKey& owner;     ///< whoever holds it decides about everything in the cluster
     const crypto::NodeKeys& node_keys;  ///< this machine's; it seals both blocks and is the first voter
+    NodeTraits traits{};
 };
 
 struct Founded {

@@ -8,7 +8,6 @@
 
 #include "base/codec.h"
 #include "core/wire.h"
-#include "ledger/member.h"
 #include "ledger/signing.h"
 #include "ledger/special_kinds.h"
 #include "net/links.h"
@@ -148,7 +147,7 @@ std::string join_token_document(std::string_view name, std::uint64_t count, Time
 }
 
 Result<ledger::SharedTx> make_join_tx(const JoinTicket& ticket, const std::string& node, const crypto::NodeKeys& keys,
-                                      const state::StateView& view) {
+                                      const NodeTraits& traits, const state::StateView& view) {
     const auto path = state::Path::join_token(ticket.name);
     const state::Entry* token = path ? view.get(*path) : nullptr;
     if (token == nullptr)
@@ -156,12 +155,9 @@ Result<ledger::SharedTx> make_join_tx(const JoinTicket& ticket, const std::strin
     json::Value document = ledger::parse_checked(token->document());
     TRY(const auto read, ledger::read_join_token(document));
 
-    const json::Object labels{{"kubernetes.io/hostname", node}, {"kubernetes.io/os", "linux"}};
-    const json::Object metadata{
-        {"name", node}, {"labels", labels}, {"annotations", ledger::member_annotations(keys, node, ticket.chain)}};
     ledger::Tx tx;
     tx.inputs = {{.previous = token->origin().latest.output}};
-    tx.outputs = {{.value = json::print(json::Object{{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", metadata}}),
+    tx.outputs = {{.value = json::print(node_document(node, keys, ticket.chain, traits)),
                    .locking = compiled("p2pkh " + keys.chain.public_key().address().hex())}};
     if (read.count > 1) {
         document["spec"]["count"] = json::Value{read.count - 1};

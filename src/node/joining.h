@@ -7,6 +7,7 @@
 #include "crypto/derive.h"
 #include "ledger/apply.h"
 #include "ledger/check.h"
+#include "node/machine.h"
 #include "stream/tcp.h"
 
 /// How a machine becomes a member of a cluster that exists: with a ticket from its owner (docs/spec/chain.md section 2,
@@ -37,7 +38,7 @@ std::string join_token_document(std::string_view name, std::uint64_t count, Time
 /// above, and uses the token up by one. NotFound when the token is not in the state: used, revoked, or not known there
 /// yet.
 Result<ledger::SharedTx> make_join_tx(const JoinTicket& ticket, const std::string& node, const crypto::NodeKeys& keys,
-                                      const state::StateView& view);
+                                      const NodeTraits& traits, const state::StateView& view);
 
 /// Asks a node for the first block of its chain. Denied when it is on another chain, Unavailable when it does not
 /// answer in time.

@@ -97,22 +97,22 @@ protected:
 TEST_F(JoinTx, MakesAsManyMachinesMembersAsTheTokenSays) {
     for (const auto* name : {"n2", "n3"}) {
         const auto keys = keys_of(name);
-        const auto tx = make_join_tx(ticket, name, keys, state->view());
+        const auto tx = make_join_tx(ticket, name, keys, {.arch = "amd64"}, state->view());
         ASSERT_TRUE(tx) << tx.error().message;
         EXPECT_EQ(apply(*tx), "");
         EXPECT_NE(state->view().get(ledger::records::member(keys.public_keys().chain.bytes())), nullptr);
     }
-    EXPECT_EQ(make_join_tx(ticket, "n4", keys_of("n4"), state->view()).error().kind, ErrorKind::NotFound);
+    EXPECT_EQ(make_join_tx(ticket, "n4", keys_of("n4"), {}, state->view()).error().kind, ErrorKind::NotFound);
 }
 
 TEST_F(JoinTx, AnotherKeyDoesNotOpenTheToken) {
     JoinTicket thief = ticket_of("guessed");
     thief.chain = ticket.chain;
-    EXPECT_EQ(make_join_tx(thief, "n2", keys_of("n2"), state->view()).error().kind, ErrorKind::Denied);
+    EXPECT_EQ(make_join_tx(thief, "n2", keys_of("n2"), {}, state->view()).error().kind, ErrorKind::Denied);
 }
 
 TEST_F(JoinTx, ANameThatIsTakenIsRefusedByTheChain) {
-    const auto tx = make_join_tx(ticket, "n1", keys_of("n2"), state->view());
+    const auto tx = make_join_tx(ticket, "n1", keys_of("n2"), {}, state->view());
     ASSERT_TRUE(tx);
     EXPECT_NE(apply(*tx), "");
 }

@@ -10,6 +10,7 @@
 
 #include "core/wire.h"
 #include "ledger/chain_records.h"
+#include "ledger/special_kinds.h"
 #include "node/status.h"
 #include "p2p/peer_manager.h"
 #include "runtime/clock.h"
@@ -31,6 +32,27 @@ std::optional<p2p::Address> to_p2p(const stream::Address& address) {
     const auto parsed = p2p::Address::parse(address.text());
     if (!parsed) return std::nullopt;
     return *parsed;
+}
+
+/// Where a member says that it is reached: the first of its addresses that is a number.
+std::optional<p2p::Address> reported_link(const std::string& node, const NodeView& view) {
+    const auto path = state::Path::node_report(node);
+    const state::Entry* entry = path ? view.state.get(*path) : nullptr;
+    if (entry == nullptr) return std::nullopt;
+    const json::Value report = ledger::parse_checked(entry->document());
+    const json::Value* links = report.find_path({"status", "links"});
+    if (links == nullptr || !links->is_array()) return std::nullopt;
+    for (const json::Value& one : *links->if_array()) {
+        const auto address =
+            one.is_string() ? p2p::Address::parse(*one.if_string()) : Result<p2p::Address>{Fail{Error{}}};
+        if (address && address->is_routable()) return *address;
+    }
+    return std::nullopt;
+}
+
+bool is_report(std::string_view key) {
+    return state::Prefix::nodes().covers(key) &&
+           state::Path::from_checked_key(key).shape() == state::Path::Shape::NodeReport;
 }
 
 std::uint64_t random_seed() {
@@ -161,7 +183,7 @@ void Peers::Inside::perform(p2p::Effect& effect) {
 
 void Peers::Inside::tell_members(const NodeView& view) {
     p2p::MembersChanged event;
-    for (const MemberStatus& one : members_of(view)) event.members.push_back({.key = one.key});
+    for (const MemberStatus& one : members_of(view)) event.members.push_back({one.key, reported_link(one.node, view)});
     step(std::move(event));
 }
 
@@ -244,7 +266,7 @@ Result<std::unique_ptr<Peers>> Peers::start(stream::IoContext& io, Host& host, c
         if (moved == nullptr) return;
         const auto members = ledger::records::all_members();
         for (const state::Change& change : moved->change.changes())
-            if (members.covers(change.key())) return in.tell_members(view);
+            if (members.covers(change.key()) || is_report(change.key())) return in.tell_members(view);
     });
     return peers;
 }
@@ -260,6 +282,14 @@ void Peers::stop() {
         in->resolve.reset();
     });
     in->links->stop();
+}
+
+void Peers::add_seed(const stream::Address& address) {
+    const auto seed = to_p2p(address);
+    if (!inside_ || inside_->stopped || !seed) return;
+    p2p::AddSeeds event;
+    event.seeds.push_back(*seed);
+    inside_->step(std::move(event));
 }
 
 const std::vector<stream::Address>& Peers::addresses() const { return inside_->addresses; }

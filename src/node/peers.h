@@ -35,6 +35,8 @@ public:
     Peers(const Peers&) = delete;
     Peers& operator=(const Peers&) = delete;
 
+    /// One more place to look for peers, found while it runs. On the host's strand.
+    void add_seed(const stream::Address& address);
     /// Where others reach it, with the ports chosen. Any thread.
     [[nodiscard]] const std::vector<stream::Address>& addresses() const;
     /// For `status` and `peers`: who is linked, by name where the chain knows it. Any thread; a moment old.

@@ -88,14 +88,17 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
                 warnings.push_back(
                     {"two conflicting blocks are final: more voters lied than the cluster allows for; "
                      "nothing is sealed or voted any more",
-                     "the owner of the cluster decides by a recovery which history holds"});
+                     "the owner of the cluster decides which history holds, on a machine that has it: rhizome recover "
+                     "--force"});
                 break;
             case core::Condition::DiskFull:
-                warnings.push_back({"the disk is nearly full: no orders are taken", "make room, or prune old blocks"});
+                warnings.push_back({"the disk is nearly full: no orders are taken",
+                                    "make room, or stop it and prune old blocks: rhizome chain prune"});
                 break;
             case core::Condition::Accused:
                 warnings.push_back({"this machine is under evidence: it signed two things that contradict each other",
-                                    "the owner of the cluster forgives by deleting the Evidence"});
+                                    "find out why (a copied data directory does this), then the owner of the cluster: "
+                                    "rhizome node approve NAME"});
                 break;
         }
     }
@@ -106,10 +109,10 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
         members.begin(), members.end(), [](const MemberStatus& one) { return one.is_voter && one.in_lease; }));
     const std::size_t quorum = consensus::quorum_of(electorate.voters.size(), parameters.trust);
     if (now > view.final_time + 4 * parameters.heartbeat && reachable < quorum)
-        warnings.push_back({"nothing becomes final: " + std::to_string(reachable) + " of " +
-                                std::to_string(electorate.voters.size()) + " voters are heard of, " +
-                                std::to_string(quorum) + " are needed; orders are taken all the same",
-                            "start the missing machines; if they are lost for good, the owner recovers the cluster"});
+        warnings.push_back(
+            {"nothing becomes final: " + std::to_string(reachable) + " of " + std::to_string(electorate.voters.size()) +
+                 " voters are heard of, " + std::to_string(quorum) + " are needed; orders are taken all the same",
+             "start the missing machines; if they are lost for good, the owner of the cluster: rhizome recover"});
     if (now > view.tip.time + 3 * parameters.heartbeat)
         warnings.push_back({"the newest block is old: this machine may be cut off from the others",
                             "look at the links: rhizome peers"});

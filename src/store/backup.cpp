@@ -157,6 +157,41 @@ Result<BackupSummary> write_backup(Chain& chain, const std::filesystem::path& pa
     return summary;
 }
 
+Result<BackupSummary> write_backup(const BackupBlocks& blocks, const std::filesystem::path& path,
+                                   const ProgressSink& progress) {
+    TRY(auto file, detail::NewFile::open(path));
+    SegmentHead head{.schema = kSchema, .number = 0};
+    std::copy(blocks.chain.view().begin(), blocks.chain.view().end(), head.chain.begin());
+    TRY(file.write(encode_head(head)));
+    RecordWriter out{file};
+    BackupSummary summary{.chain = blocks.chain, .tip = blocks.tip};
+    const ledger::BlockHash genesis{blocks.chain.view()};
+    const Facts facts{.base = {.hash = genesis, .height = Height{0}},
+                      .tip = {.hash = blocks.hash, .height = blocks.tip},
+                      .final_block = {.hash = blocks.hash, .height = blocks.tip}};
+    TRY(out.write(RecordKind::Carry, encode(facts)));
+    ledger::BlockHash last = genesis;
+    for (Height height{0}; height <= blocks.tip; ++height) {
+        TRY(const ledger::Block block, blocks.block(height));
+        const bool is_first = height == Height{0};
+        const ledger::BlockHash hash = hash_of(block.header);
+        if (block.header.height != height || (is_first ? hash : block.header.previous) != last)
+            return fail(ErrorKind::Corrupt,
+                        fmt::format("the block given for height {} does not follow the one before", height));
+        TRY(out.write(is_first ? RecordKind::Block : RecordKind::Append, ledger::encode(block)));
+        last = hash;
+        ++summary.blocks;
+        if (progress) progress(summary.blocks, blocks.tip.number() + 1);
+    }
+    if (last != blocks.hash)
+        return fail(ErrorKind::Corrupt,
+                    fmt::format("the block at height {} is another than the final one", blocks.tip));
+    TRY(out.write(RecordKind::End, {}));
+    TRY(file.finish());
+    summary.bytes = file.size();
+    return summary;
+}
+
 namespace {
 
 /// Reads a backup's records in their order.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "store/chain.h"
@@ -24,6 +25,18 @@ struct BackupSummary {
 /// Conflict when the file exists. The chain may be written to by its own thread meanwhile: what counts is the tip when
 /// this was called.
 Result<BackupSummary> write_backup(Chain& chain, const std::filesystem::path& file, const ProgressSink& progress = {});
+
+/// Blocks that somebody else holds: of a node that runs, whose directory nobody else can open.
+struct BackupBlocks {
+    ledger::ChainId chain{};
+    ledger::Height tip{};      ///< a final block: what comes after it may still be undone while this goes on
+    ledger::BlockHash hash{};  ///< its hash
+    /// The one of that height; asked from genesis to the tip, in this order.
+    std::function<Result<ledger::Block>(ledger::Height)> block{};
+};
+/// The same from these; without notes. Corrupt when they are not one chain that ends in the tip.
+Result<BackupSummary> write_backup(const BackupBlocks& blocks, const std::filesystem::path& file,
+                                   const ProgressSink& progress = {});
 
 /// Makes a data directory from a backup, executing every block again. A directory that holds a chain is refused; when
 /// it fails half way, nothing that looks like a chain is left.

@@ -234,7 +234,7 @@ bool has_chain(const fs::path& data) {
     return fs::exists(data / "format", ignored);
 }
 
-Result<void> found_cluster(Invocation& call) {
+Result<void> found_cluster(Invocation& call, const node::NodeTraits& traits) {
     TRY(const fs::path folder, data_folder_of(call));
     TRY(const Wanted wanted, wanted_of(call));
     TRY(const auto keys, key::keystore_of(call));
@@ -250,7 +250,8 @@ Result<void> found_cluster(Invocation& call) {
                                                           .node = node_name,
                                                           .now = call.console.now(),
                                                           .owner = owner.secret,
-                                                          .node_keys = identity.keys},
+                                                          .node_keys = identity.keys,
+                                                          .traits = traits},
                                                          with.rules, with.pool));
     const Scratch unfinished{folder / fmt::format("{}{:016x}", kUnfinished, runtime::random_number())};
     TRY(write_chain(unfinished.path, founded, with, with.pool));
@@ -314,7 +315,7 @@ Command init_command() {
         .arguments = {{.name = "NAME", .help = "the cluster's name; default: rhizome", .required = false}},
         .options = options,
         .variables = {key::passphrase_variable()},
-        .run = found_cluster,
+        .run = [](Invocation& call) { return found_cluster(call, {.arch = node::machine_architecture()}); },
         .group = std::string{kGroupHost},
     };
 }

@@ -3,9 +3,11 @@
 
 #include "cli/commands/chain/shared.h"
 #include "cli/commands/chain/verbs.h"
+#include "cli/commands/node/shared.h"
 #include "cli/data_option.h"
 #include "cli/print.h"
 #include "cli/text.h"
+#include "ledger/block_json.h"
 #include "store/backup.h"
 #include "store/snapshot_file.h"
 
@@ -24,11 +26,41 @@ json::Object data_of(const store::BackupSummary& summary, const std::string& fil
             {"bytes", summary.bytes}};
 }
 
+/// Of a node that runs, up to its newest final block: it is asked for one block after the other.
+Result<store::BackupSummary> backup_of_node(node::RpcClient& client, const std::string& file,
+                                            const store::ProgressSink& progress) {
+    TRY(const auto status, client.get("/rhizome/v1/status"));
+    const auto chain = ledger::ChainId::from_hex(status.text_at({"chainId"}));
+    const auto hash = ledger::BlockHash::from_hex(status.text_at({"final", "hash"}));
+    const json::Value* height = status.find_path({"final", "height"});
+    if (!chain || !hash || height == nullptr) return fail(ErrorKind::Failed, "the node's status cannot be read");
+    const auto block_at = [&](Height at) -> Result<ledger::Block> {
+        const auto found = client.text(fmt::format("/rhizome/v1/blocks/{}", at), ledger::kBlockJsonBytesMax);
+        if (!found)
+            return fail(
+                found.error().kind,
+                fmt::format("the node does not give block {}: its older blocks were pruned, or it stopped\nof a "
+                            "pruned chain a backup is made while the node is stopped ('down')",
+                            at));
+        return ledger::block_from_json(*found);
+    };
+    return store::write_backup({.chain = *chain,
+                                .tip = Height{static_cast<std::uint64_t>(height->if_int64().value_or(0))},
+                                .hash = *hash,
+                                .block = block_at},
+                               file, progress);
+}
+
+Result<store::BackupSummary> backup(Invocation& call, const std::string& file) {
+    StoreProgress progress{call.console, "Writing the backup"};
+    if (const auto client = if_running_node(call)) return backup_of_node(*client, file, progress.sink());
+    TRY(const auto at, open_chain(call));
+    return store::write_backup(*at->chain, file, progress.sink());
+}
+
 Result<void> run_backup(Invocation& call) {
     const std::string file = call.argument("FILE");
-    TRY(const auto at, open_chain(call));
-    StoreProgress progress{call.console, "Writing the backup"};
-    TRY(const auto made, store::write_backup(*at->chain, file, progress.sink()));
+    TRY(const auto made, backup(call, file));
     print_data(call, data_of(made, file), [&] {
         return fmt::format(
             "{}: {}, {}\nit has no keys and nothing that this node has signed; keep the keys elsewhere\n",
@@ -166,7 +198,9 @@ Command backup_command() {
         .details =
             "Every block from genesis on, known peers, and the final mark; of a pruned chain the state at its tip "
             "instead of blocks. Not in it: keys, and what this node has signed as a voter. A restored node that "
-            "remembered an older vote could sign against itself and be cast out.",
+            "remembered an older vote could sign against itself and be cast out.\n"
+            "\n"
+            "Also while the node runs: then up to the newest final block, and without known peers.",
         .examples = {{"to another disk", "rhizome chain backup /mnt/usb/rhizome.backup"}},
         .arguments = {file_argument("the file to make; it must not exist")},
         .options = {data_option(), output_option()},

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/similar.h"
 #include "cli/commands/key/passphrase.h"
 #include "cli/print.h"
 #include "cli/text.h"

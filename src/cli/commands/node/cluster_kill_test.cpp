@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "node/rpc_client.h"
+#include "runtime/descriptor.h"
 #include "runtime/process.h"
 #include "support/temp_folder.h"
 
@@ -29,6 +34,7 @@ protected:
     runtime::ProcessEnd rhizome(std::vector<std::string> words) {
         auto environment = runtime::Environment::of_process();
         environment.set("HOME", temp_.path().native());
+        for (const auto& [name, value] : variables_) environment.set(name, value);
         const auto end = runtime::run_process({.program = std::string{std::getenv("RHIZOME_BUILD")} + "/rhizome",
                                                .arguments = std::move(words),
                                                .environment = environment,
@@ -47,8 +53,11 @@ protected:
         return end.out;
     }
 
-    void found(const std::string& name) {
-        good({"up", "demo", "--data", data(name), "--node", name, "--listen", "127.0.0.1:0", "--detach"});
+    void found(const std::string& name, const std::vector<std::string>& more = {}) {
+        std::vector<std::string> words{"up", "demo",     "--data",      data(name), "--node",
+                                       name, "--listen", "127.0.0.1:0", "--detach"};
+        words.insert(words.end(), more.begin(), more.end());
+        good(std::move(words));
         started_.push_back(name);
     }
     void join(const std::string& name, const std::string& at) {
@@ -110,6 +119,7 @@ protected:
 
     test::TempFolder temp_;
     std::vector<std::string> started_;
+    std::map<std::string, std::string> variables_;
 };
 
 TEST_F(ClusterKill, TwoOfThreeAreKilledAndTheThirdGoesOn) {
@@ -160,6 +170,66 @@ TEST_F(ClusterKill, ATokenIsUsedOnceAndCanBeRevoked) {
     const auto second = json::parse(good({"token", "new", "--data", data("n1"), "-o", "json"}));
     good({"token", "revoke", std::string{second->text_at({"name"})}, "--data", data("n1")});
     EXPECT_NE(good({"token", "list", "--data", data("n1")}).find("nobody can join"), std::string::npos);
+}
+
+TEST_F(ClusterKill, VotersThatAreLostForGoodAreReplacedByARecovery) {
+    const std::string rules = (temp_.path() / "rules.yaml").native();
+    std::ofstream{rules} << "heartbeat: 1s\n";  // so that silence is noticed in four seconds
+    found("n1", {"--spec", rules});
+    join("n2", "n1");
+    join("n3", "n1");
+    ASSERT_TRUE(eventually([&] { return number(status("n1"), {"voters"}) == 3; }));
+    const auto fine = rhizome({"recover", "--data", data("n1"), "--yes"});
+    EXPECT_EQ(fine.exit_code, 5) << fine.err;
+    EXPECT_NE(fine.err.find("nothing needs to be recovered: 3 of 3 voters"), std::string::npos) << fine.err;
+
+    kill_node("n2", SIGKILL);
+    kill_node("n3", SIGKILL);
+    const auto silent = [&] {
+        const std::string list = good({"node", "list", "--data", data("n1")});
+        return list.find("n2     NotReady") != std::string::npos && list.find("n3     NotReady") != std::string::npos;
+    };
+    ASSERT_TRUE(eventually(silent));
+    const auto refused = rhizome({"node", "remove", "n2", "--data", data("n1"), "--yes"});
+    EXPECT_EQ(refused.exit_code, 5) << refused.err;
+    good({"recover", "--data", data("n1"), "--yes"});
+    EXPECT_EQ(order("n1", "after", "final").text_at({"stage"}), "final");
+    EXPECT_EQ(number(status("n1"), {"generation"}), 1);
+
+    // Those who return follow, and vote again in time.
+    start("n2", "n1");
+    EXPECT_TRUE(eventually([&] { return has_namespace("n2", "after") && number(status("n2"), {"generation"}) == 1; }));
+    EXPECT_TRUE(eventually([&] { return number(status("n1"), {"voters"}) > 1; }));
+}
+
+TEST_F(ClusterKill, AServiceManagerIsToldAndAFailureIsSaidWhereItWasStarted) {
+    const std::string socket_name = (temp_.path() / "notify").native();
+    const runtime::Descriptor manager{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    socket_name.copy(at.sun_path, sizeof at.sun_path - 1);
+    ASSERT_EQ(::bind(manager.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    const auto told = [&](std::string_view begin) {
+        return eventually([&] {
+            std::array<char, 4'096> bytes{};
+            const ssize_t size = ::recv(manager.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+            return size > 0 && std::string_view{bytes.data(), static_cast<std::size_t>(size)}.starts_with(begin);
+        });
+    };
+    variables_["NOTIFY_SOCKET"] = socket_name;
+    found("n1");
+    EXPECT_TRUE(told("READY=1\nSTATUS=height "));
+    kill_node("n1", SIGTERM);
+    EXPECT_TRUE(told("STOPPING=1\n"));
+    EXPECT_TRUE(eventually([&] {
+        return good({"logs", "--data", data("n1")}).find("the node has stopped") != std::string::npos;
+    }));
+
+    // What keeps one in the background from starting is said where it was started.
+    const auto taken = rhizome({"up", "--data", data("n1"), "--listen", "203.0.113.1:1", "--detach"});
+    EXPECT_FALSE(taken.succeeded());
+    EXPECT_NE(taken.err.find("error: the node did not start: "), std::string::npos) << taken.err;
+    EXPECT_NE(taken.err.find("203.0.113.1:1"), std::string::npos) << taken.err;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/founding.h"
+#include "cli/commands/node/settings.h"
 #include "cli/commands/node/shared.h"
 #include "cli/commands/node/up.h"
 #include "cli/commands/tx/shared.h"
@@ -104,12 +105,12 @@ Result<void> wait_for_chain(Invocation& call, const Joining& join, node::Daemon&
 
 /// Writes this machine's Node with the token, and waits until the chain has it.
 Result<void> become_member(const Joining& join, node::Daemon& daemon, const crypto::NodeKeys& keys,
-                           const runtime::Interrupt& interrupt) {
+                           const node::NodeTraits& traits, const runtime::Interrupt& interrupt) {
     if (!node::node_name_of(daemon.host().key(), *daemon.host().view()).empty()) return ok();
     std::optional<ledger::SharedTx> tx;
     // The token may be a block away.
     for (int tries = 0; !tx; ++tries) {
-        auto made = node::make_join_tx(join.ticket, join.name, keys, daemon.host().view()->state);
+        auto made = node::make_join_tx(join.ticket, join.name, keys, traits, daemon.host().view()->state);
         if (made) {
             tx = *std::move(made);
         } else if (made.error().kind != ErrorKind::NotFound || tries == 100 || interrupt.asked()) {
@@ -144,7 +145,8 @@ Result<void> become_member(const Joining& join, node::Daemon& daemon, const cryp
 
 Result<void> run_join(Invocation& call) {
     TRY(const Joining join, read_wish(call));
-    TRY(auto options, daemon_options(call, join.data));
+    TRY(const auto config, config_of(call, join.data));
+    auto options = daemon_options(config, join.data);
     options.peers.seeds.push_back(join.address);
     TRY(begin_chain(join));
     TRY(const auto identity, node::load_identity(join.data));
@@ -152,15 +154,16 @@ Result<void> run_join(Invocation& call) {
         const runtime::Interrupt interrupt;
         runtime::StreamSink sink{call.console.err, runtime::LogForm::Text};
         node::DaemonOptions quiet = options;
+        quiet.report.reset();  // it says what it is once it runs
         quiet.log = Log{sink, {.level = LogLevel::Warn, .debug_areas = {}}};
         TRY(const auto daemon, node::Daemon::start(quiet));
         TRY(wait_for_chain(call, join, *daemon, interrupt));
-        TRY(become_member(join, *daemon, identity.keys, interrupt));
+        TRY(become_member(join, *daemon, identity.keys, options.report->traits, interrupt));
         TRY(daemon->stop());
     }
     call.console.err << fmt::format("{} is a member now\n\n", join.name);
-    if (!call.flag("detach")) return run_node(call, std::move(options));
-    return detach_node(call, join.data, detached_words(call, join.data, {join.address.text()}));
+    if (!call.flag("detach")) return run_node(call, config, std::move(options));
+    return detach_node(call, join.data, detached_words(call, config, join.data, {join.address.text()}));
 }
 
 }  // namespace
@@ -189,6 +192,7 @@ Command join_command() {
         .examples = {{"as 'token new' printed it", "rhizome join 10.0.0.7:7700 --token rz1-..."}},
         .arguments = {{.name = "ADDRESS", .help = "of a node of the cluster: host:port"}},
         .options = std::move(options),
+        .variables = setting_variables(),
         .run = run_join,
         .group = std::string{kGroupHost},
     };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/node/shared.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include <fmt/core.h>
 
 #include "cli/data_option.h"
@@ -51,6 +54,21 @@ std::string members_table(const Console& console, const json::Value& status) {
     return table.render(console.out_style);
 }
 
+/// How far this machine's clock is from those of its peers: the middle one counts, since one may be wrong.
+std::string clock_text(const json::Value& status) {
+    std::vector<std::int64_t> offsets;
+    if (const json::Value* peers = status.find("peers"); peers != nullptr && peers->is_array())
+        for (const json::Value& peer : *peers->if_array())
+            if (const json::Value* offset = peer.find("clockOffsetMicros"))
+                offsets.push_back(offset->if_int64().value_or(0));
+    if (offsets.empty()) return "nobody to compare it with";
+    std::sort(offsets.begin(), offsets.end());
+    const std::int64_t middle = offsets[offsets.size() / 2];
+    const std::int64_t apart = std::abs(middle);
+    return fmt::format("{}.{} ms {} {} peer{}", apart / 1'000, apart / 100 % 10, middle > 0 ? "behind" : "ahead of",
+                       offsets.size(), offsets.size() == 1 ? "" : "s");
+}
+
 std::string warnings_text(const json::Value& status) {
     std::string text;
     const json::Value* warnings = status.find("warnings");
@@ -94,6 +112,9 @@ std::string status_text(const Console& console, const json::Value& status) {
                            coming > 0 ? fmt::format("; {} from the next change on", coming) : ""));
     const json::Value* peers = status.find("peers");
     fields.add("peers", fmt::format("{}", peers != nullptr && peers->is_array() ? peers->if_array()->size() : 0));
+    fields.add("clock", clock_text(status));
+    if (const auto generation = number_at(status, {"generation"}); generation > 0)
+        fields.add("recoveries", {fmt::format("{}", generation), Tone::Warning});
     fields.add("pending", fmt::format("{} transactions", number_at(status, {"pending"})));
     fields.add("documents", fmt::format("{}", number_at(status, {"documents"})));
     fields.add("version", std::string{status.text_at({"version"})});

@@ -7,23 +7,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
-
 #include <fmt/core.h>
 
 #include "cli/build_info.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/founding.h"
 #include "cli/commands/key/passphrase.h"
+#include "cli/commands/node/settings.h"
 #include "cli/commands/node/shared.h"
 #include "cli/data_option.h"
 #include "cli/offline_chain.h"
 #include "cli/print.h"
 #include "cli/text.h"
 #include "node/status.h"
+#include "runtime/files.h"
 #include "runtime/interrupt.h"
+#include "runtime/log_file.h"
 #include "runtime/log_stream.h"
 #include "runtime/os_error.h"
+#include "runtime/service_manager.h"
 
 namespace rhizome::cli {
 namespace {
@@ -34,16 +36,10 @@ namespace fs = std::filesystem;
 constexpr milliseconds kLook{250};
 constexpr seconds kStartMax{60};
 constexpr seconds kStopMax{30};
-
-constexpr std::string_view kListen = "[::]:7700";
-
-Result<stream::Address> address_of(std::string_view option, const std::string& text, std::uint16_t port) {
-    auto address = stream::Address::parse(text);
-    if (!address) address = stream::Address::parse(fmt::format("{}:{}", text, port));
-    if (address && !address->is_local) return address;
-    return fail(ErrorKind::Usage, fmt::format("--{} {} is no address: host:port, as in 10.0.0.7:7700 or [fe80::1]:7700",
-                                              option, printable(text)));
-}
+/// How often the service manager is told how it is.
+constexpr seconds kStatusTold{10};
+/// A strand that takes longer than this for nothing is stuck: then the watchdog is not fed.
+constexpr seconds kAnswerMax{5};
 
 /// What a terminal shows while the node runs.
 std::string status_line(const Console& console, node::Daemon& daemon) {
@@ -57,18 +53,23 @@ std::string status_line(const Console& console, node::Daemon& daemon) {
     return line + (warnings.empty() ? "" : fmt::format("   {} warnings: rhizome status", warnings.size()));
 }
 
+std::string listens_text(node::Daemon& daemon) {
+    std::string where;
+    for (const stream::Address& address : daemon.peers().addresses())
+        where += (where.empty() ? "" : ", ") + address.text();
+    return where.empty() ? "nowhere: it dials only" : where;
+}
+
+/// What a person sees first. Whoever reads a log has it from there.
 void say_started(Invocation& call, node::Daemon& daemon) {
+    if (!call.console.err_is_terminal) return;
     const auto view = daemon.host().view();
     Fields fields;
     fields.add("cluster", fmt::format("{} ({}..)", node::cluster_name_of(*view), view->chain.hex().substr(0, 16)));
     const std::string name = node::node_name_of(daemon.host().key(), *view);
     fields.add("node", name.empty() ? Cell{"not a member yet", Tone::Warning} : Cell{name});
-    std::string where;
-    for (const stream::Address& address : daemon.peers().addresses())
-        where += (where.empty() ? "" : ", ") + address.text();
-    fields.add("listens", where.empty() ? "nowhere: it dials only" : where);
+    fields.add("listens", listens_text(daemon));
     call.console.err << fields.render(call.console.err_style);
-    if (!call.console.err_is_terminal) return;
     const std::string data = data_words(call);
     call.console.err << fmt::format(
         "\nIt runs. In another terminal:\n"
@@ -79,73 +80,101 @@ void say_started(Invocation& call, node::Daemon& daemon) {
         call.program, data);
 }
 
-std::string log_file(const fs::path& data) { return (data / "node" / "log").native(); }
+/// What the process in the background says outside its log: why it did not start, or how it broke.
+fs::path last_words_of(const fs::path& data) { return data / "node" / "stderr"; }
+
+/// Where the log goes: a file of bounded size, or stderr.
+Result<std::unique_ptr<LogSink>> open_log(Invocation& call, const node::Config& config) {
+    const std::string file = config.text("log.file");
+    const std::string format = config.text("log.format");
+    const bool as_text = format == "text" || (format == "auto" && file.empty() && call.console.err_is_terminal);
+    const auto form = as_text ? runtime::LogForm::Text : runtime::LogForm::Json;
+    if (file.empty()) return std::unique_ptr<LogSink>{std::make_unique<runtime::StreamSink>(call.console.err, form)};
+    TRY(auto sink, runtime::LogFile::open({.file = file,
+                                           .form = form,
+                                           .bytes_max = config.number("log.fileSize"),
+                                           .files_max = static_cast<unsigned>(config.number("log.files"))}));
+    return std::unique_ptr<LogSink>{std::move(sink)};
+}
+
+/// Until a signal, `down` or a failure ends it.
+void wait_until_end(Invocation& call, node::Daemon& daemon, const runtime::ServiceManager& manager,
+                    const runtime::Interrupt& interrupt) {
+    auto next_status = runtime::instant_now() + kStatusTold;
+    auto next_alive = runtime::instant_now();
+    bool drawn = false;
+    while (!interrupt.asked() && !daemon.wait_for_end(kLook)) {
+        const auto now = runtime::instant_now();
+        if (manager.is_there() && now >= next_status) {
+            manager.status(status_line(call.console, daemon));
+            next_status = now + kStatusTold;
+        }
+        if (manager.watchdog() && now >= next_alive && daemon.answers(kAnswerMax)) {
+            manager.alive();
+            next_alive = now + *manager.watchdog();
+        }
+        if (!call.console.err_is_terminal) continue;
+        call.console.err << "\r\x1b[K" << status_line(call.console, daemon) << std::flush;
+        drawn = true;
+    }
+    if (drawn) call.console.err << "\r\x1b[K" << std::flush;
+    if (call.console.err_is_terminal && interrupt.asked())
+        call.console.err << "Stopping; Ctrl-C once more ends it at once.\n" << std::flush;
+}
 
 }  // namespace
 
-std::vector<Option> running_options() {
-    return {{.name = "listen",
-             .value_name = "ADDRESS",
-             .help = fmt::format("where other nodes reach this one; none for nowhere; default: {}", kListen),
-             .repeatable = true},
-            {.name = "peer",
-             .value_name = "ADDRESS",
-             .help = "a node to link to, besides those the chain and others know",
-             .repeatable = true},
-            {.name = "mine", .value_name = "PERCENT", .help = "of one core, on a chain of work", .fallback = "20"},
-            {.name = "log",
-             .value_name = "LEVEL",
-             .help = "how much is logged to stderr",
-             .fallback = "info",
-             .choices = {{"error", ""}, {"warn", ""}, {"info", ""}, {"debug", ""}}},
-            {.name = "detach", .letter = 'd', .help = "run in the background; 'down' stops it"}};
-}
+fs::path log_file_of(const fs::path& data) { return data / "node" / "log"; }
 
-Result<node::DaemonOptions> daemon_options(Invocation& call, const fs::path& data) {
-    node::DaemonOptions options;
-    options.data = data;
-    options.version = std::string{build_info().version};
-    std::vector<std::string> listen = call.texts("listen");
-    if (listen.empty()) listen.emplace_back(kListen);
-    for (const std::string& text : listen) {
-        if (text == "none") continue;
-        TRY(const auto address, address_of("listen", text, 7700));
-        options.peers.listen.push_back(address);
-    }
-    for (const std::string& text : call.texts("peer")) {
-        TRY(const auto address, address_of("peer", text, 7700));
-        options.peers.seeds.push_back(address);
-    }
-    const std::string share = call.text("mine");
-    const auto [end, error] = std::from_chars(share.data(), share.data() + share.size(), options.mining_percent);
-    if (error != std::errc{} || end != share.data() + share.size() || options.mining_percent > 100)
-        return fail(ErrorKind::Usage, fmt::format("--mine {} is no percentage: 0 to 100", printable(share)));
+std::vector<Option> running_options() {
+    std::vector<Option> options = setting_options();
+    options.push_back({.name = "detach", .letter = 'd', .help = "run in the background; 'down' stops it"});
     return options;
 }
 
-Result<void> run_node(Invocation& call, node::DaemonOptions options) {
-    runtime::StreamSink sink{call.console.err,
-                             call.console.err_is_terminal ? runtime::LogForm::Text : runtime::LogForm::Json};
-    const LogLevel level = log_level_from(call.text("log")).value_or(LogLevel::Info);
+node::DaemonOptions daemon_options(const node::Config& config, const fs::path& data) {
+    node::DaemonOptions options;
+    options.data = data;
+    options.version = std::string{build_info().version};
+    options.peers.listen = config.addresses("listen");
+    options.peers.seeds = config.addresses("peers");
+    options.peers.outbound = config.number("links.outbound");
+    options.peers.inbound_max = config.number("links.inboundMax");
+    options.lan_discovery = config.is_on("lanDiscovery");
+    options.mining_percent = static_cast<unsigned>(config.number("mine"));
+    options.report =
+        node::ReporterOptions{.traits = {.arch = node::machine_architecture(), .has_agent = config.is_on("agent")},
+                              .capacity = config.resources("capacity"),
+                              .allocatable = config.resources("allocatable"),
+                              .advertise = config.addresses("advertise")};
+    return options;
+}
+
+Result<void> run_node(Invocation& call, const node::Config& config, node::DaemonOptions options) {
+    TRY(const auto sink, open_log(call, config));
+    const LogLevel level = log_level_from(config.text("log.level")).value_or(LogLevel::Info);
     // A person sees the line of status; a log beside it would only be in its way unless something is wrong.
-    const bool quiet = call.console.err_is_terminal && level == LogLevel::Info;
-    const Log log{sink, {.level = quiet ? LogLevel::Warn : level, .debug_areas = {}}};
+    const bool quiet = call.console.err_is_terminal && config.text("log.file").empty() &&
+                       config.held("log.level").origin == node::Origin::Default;
+    const Log log{*sink, {.level = quiet ? LogLevel::Warn : level, .debug_areas = {}}};
     options.log = log;
     options.peers.log = log.area("peers");
     StoreProgress progress{call.console, "Opening the chain"};
     options.opening = progress.sink();
 
+    const runtime::ServiceManager manager{call.console.environment};
     const runtime::Interrupt interrupt;
     TRY(const auto daemon, node::Daemon::start(std::move(options)));
-    log.info("the node runs", {{"chain", daemon->host().view()->chain}, {"height", daemon->host().view()->tip.height}});
+    const auto view = daemon->host().view();
+    log.info("the node runs", {{"chain", view->chain},
+                               {"node", node::node_name_of(daemon->host().key(), *view)},
+                               {"height", view->tip.height},
+                               {"listens", listens_text(*daemon)}});
     say_started(call, *daemon);
-    bool drawn = false;
-    while (!interrupt.asked() && !daemon->wait_for_end(kLook)) {
-        if (!call.console.err_is_terminal) continue;
-        call.console.err << "\r\x1b[K" << status_line(call.console, *daemon) << std::flush;
-        drawn = true;
-    }
-    if (drawn) call.console.err << "\r\x1b[K" << std::flush;
+    manager.ready(status_line(call.console, *daemon));
+    wait_until_end(call, *daemon, manager, interrupt);
+    manager.stopping();
+    log.info("the node stops", {{"signal", interrupt.asked()}});
     const auto failure = daemon->failure();
     auto stopped = daemon->stop();
     if (failure) return Fail{*failure};
@@ -153,12 +182,32 @@ Result<void> run_node(Invocation& call, node::DaemonOptions options) {
     return stopped;
 }
 
+namespace {
+
+/// The process's own error, as it would have been printed here.
+Fail<Error> did_not_start(const std::string& last_words) {
+    constexpr std::size_t kWordsMax = 16u << 10;
+    const std::string text = runtime::read_file(last_words, kWordsMax).value_or("");
+    const std::size_t error = text.rfind("error: ");
+    if (error == std::string::npos)
+        return fail(ErrorKind::Failed,
+                    fmt::format("the node did not start\nwhat it said last is in {}", printable(last_words)));
+    std::string why = text.substr(error + std::string_view{"error: "}.size());
+    for (std::size_t at = why.find("\nhint: "); at != std::string::npos; at = why.find("\nhint: ", at))
+        why.replace(at, std::string_view{"\nhint: "}.size(), "\n");
+    while (why.ends_with('\n')) why.pop_back();
+    return fail(ErrorKind::Failed, "the node did not start: " + why);
+}
+
+}  // namespace
+
 Result<void> detach_node(Invocation& call, const fs::path& data, const std::vector<std::string>& words) {
-    const std::string log = log_file(data);
+    const std::string last_words = last_words_of(data).native();
     posix_spawn_file_actions_t actions{};
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, last_words.c_str(),
+                                       O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
     ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
     posix_spawnattr_t attributes{};
     ::posix_spawnattr_init(&attributes);
@@ -182,33 +231,31 @@ Result<void> detach_node(Invocation& call, const fs::path& data, const std::vect
             TRY(const auto status, client->get("/rhizome/v1/status"));
             call.console.out << status_text(call.console, status);
             call.console.err << fmt::format(
-                "\nIt runs in the background (process {}); its log is {}\n'{} down{}' stops "
-                "it.\n",
-                pid, printable(log), call.program, data_words(call));
+                "\nIt runs in the background (process {}).\n'{} logs{}' shows its log, '{} down{}' stops it.\n", pid,
+                call.program, data_words(call), call.program, data_words(call));
             return ok();
         }
         int state = 0;
-        if (::waitpid(pid, &state, WNOHANG) == pid)
-            return fail(ErrorKind::Failed, fmt::format("the node did not start\nits log says why: {}", printable(log)));
+        if (::waitpid(pid, &state, WNOHANG) == pid) return did_not_start(last_words);
         if (runtime::instant_now() > give_up)
-            return fail(ErrorKind::Unavailable,
-                        fmt::format("the node does not answer yet (process {})\nlook at its log: {}", pid, log));
+            return fail(ErrorKind::Unavailable, fmt::format("the node does not answer yet (process {})\n'{} logs{}' "
+                                                            "shows how far it is",
+                                                            pid, call.program, data_words(call)));
         ::usleep(50'000);
     }
 }
 
-std::vector<std::string> detached_words(const Invocation& call, const fs::path& data,
+std::vector<std::string> detached_words(const Invocation& call, const node::Config& config, const fs::path& data,
                                         const std::vector<std::string>& peers) {
     std::vector<std::string> words{"up", "--data", data.native()};
-    const auto add = [&](std::string_view option, const std::string& text) {
-        words.push_back(fmt::format("--{}", option));
-        words.push_back(text);
-    };
-    for (const std::string& text : call.texts("listen")) add("listen", text);
-    for (const std::string& text : call.texts("peer")) add("peer", text);
-    for (const std::string& text : peers) add("peer", text);
-    add("mine", call.text("mine"));
-    add("log", call.text("log"));
+    for (std::string& word : setting_words(call)) words.push_back(std::move(word));
+    // A list that is given replaces the one from elsewhere: what holds is said whole, with these besides.
+    if (!peers.empty()) {
+        if (config.held("peers").origin != node::Origin::Flag)
+            for (const std::string& text : config.held("peers").values) words.insert(words.end(), {"--peer", text});
+        for (const std::string& text : peers) words.insert(words.end(), {"--peer", text});
+    }
+    if (config.text("log.file").empty()) words.insert(words.end(), {"--log-file", log_file_of(data).native()});
     return words;
 }
 
@@ -222,8 +269,9 @@ Result<void> run_up(Invocation& call) {
         call.console.out << status_text(call.console, status);
         return ok();
     }
+    TRY(const auto config, config_of(call, data));
     if (!has_chain(data)) {
-        TRY(found_cluster(call));
+        TRY(found_cluster(call, daemon_options(config, data).report->traits));
         call.console.out.flush();
         call.console.err << '\n';
     } else if (!call.argument("NAME").empty()) {
@@ -232,9 +280,8 @@ Result<void> run_up(Invocation& call) {
                                 "directory with --data",
                                 printable(data.native()), printable(call.argument("NAME"))));
     }
-    TRY(auto options, daemon_options(call, data));
-    if (!call.flag("detach")) return run_node(call, std::move(options));
-    return detach_node(call, data, detached_words(call, data));
+    if (!call.flag("detach")) return run_node(call, config, daemon_options(config, data));
+    return detach_node(call, data, detached_words(call, config, data));
 }
 
 Result<void> run_down(Invocation& call) {
@@ -261,6 +308,8 @@ Command up_command() {
     std::vector<Option> options{data_option()};
     for (const auto& more : {running_options(), founding_options()})
         options.insert(options.end(), more.begin(), more.end());
+    std::vector<Variable> variables = setting_variables();
+    variables.push_back(key::passphrase_variable());
     return {
         .name = "up",
         .summary = "Start a node on this machine",
@@ -270,14 +319,17 @@ Command up_command() {
             "what kind. A node alone takes orders at once.\n"
             "\n"
             "On a terminal it shows how it is; otherwise it logs a line of JSON for each event. Ctrl-C and 'down' stop "
-            "it in order, and killing it loses nothing that was answered as final.",
+            "it in order, and killing it loses nothing that was answered as final.\n"
+            "\n"
+            "Settings come from flags, the environment and a file, in this order: 'config show' says what holds and "
+            "why. In the background it logs to DATA/node/log, which 'logs' shows.",
         .examples = {{"a cluster of one, or the one there was", "rhizome up"},
                      {"in the background", "rhizome up --detach"},
                      {"a second node on the same machine, to try things",
                       "rhizome up --data /tmp/two --listen 127.0.0.1:7710"}},
         .arguments = {{.name = "NAME", .help = "the name of a new cluster; default: rhizome", .required = false}},
         .options = std::move(options),
-        .variables = {key::passphrase_variable()},
+        .variables = std::move(variables),
         .run = run_up,
         .group = std::string{kGroupHost},
     };

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/similar.h"
 #include "cli/commands/sim/shared.h"
 #include "cli/text.h"
 #include "sim/liars.h"

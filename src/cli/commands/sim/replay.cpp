@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include "base/similar.h"
 #include "cli/commands/sim/page.h"
 #include "cli/commands/sim/shared.h"
 #include "cli/commands/sim/verbs.h"
