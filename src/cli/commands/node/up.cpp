@@ -36,6 +36,8 @@ constexpr seconds kStartMax{60};
 constexpr seconds kStopMax{30};
 
 constexpr std::string_view kListen = "[::]:7700";
+/// This machine only: whoever wants to be asked from elsewhere says so.
+constexpr std::string_view kRpcListen = "127.0.0.1:7701";
 
 Result<stream::Address> address_of(std::string_view option, const std::string& text, std::uint16_t port) {
     auto address = stream::Address::parse(text);
@@ -67,6 +69,9 @@ void say_started(Invocation& call, node::Daemon& daemon) {
     for (const stream::Address& address : daemon.peers().addresses())
         where += (where.empty() ? "" : ", ") + address.text();
     fields.add("listens", where.empty() ? "nowhere: it dials only" : where);
+    std::string asked;
+    for (const stream::Address& address : daemon.rpc_addresses()) asked += (asked.empty() ? "" : ", ") + address.text();
+    fields.add("RPC", asked.empty() ? "on its local socket only" : asked + " and its local socket");
     call.console.err << fields.render(call.console.err_style);
     if (!call.console.err_is_terminal) return;
     const std::string data = data_words(call);
@@ -87,6 +92,12 @@ std::vector<Option> running_options() {
     return {{.name = "listen",
              .value_name = "ADDRESS",
              .help = fmt::format("where other nodes reach this one; none for nowhere; default: {}", kListen),
+             .repeatable = true},
+            {.name = "rpc-listen",
+             .value_name = "ADDRESS",
+             .help = fmt::format("where commands with --node ask this one, over TLS; none for nowhere; default: {}, or "
+                                 "nowhere when that is taken",
+                                 kRpcListen),
              .repeatable = true},
             {.name = "peer",
              .value_name = "ADDRESS",
@@ -112,6 +123,12 @@ Result<node::DaemonOptions> daemon_options(Invocation& call, const fs::path& dat
         TRY(const auto address, address_of("listen", text, 7700));
         options.peers.listen.push_back(address);
     }
+    for (const std::string& text : call.texts("rpc-listen")) {
+        if (text == "none") continue;
+        TRY(const auto address, address_of("rpc-listen", text, 7701));
+        options.rpc_listen.push_back(address);
+    }
+    if (call.texts("rpc-listen").empty()) options.rpc_listen_if_free = *stream::Address::parse(kRpcListen);
     for (const std::string& text : call.texts("peer")) {
         TRY(const auto address, address_of("peer", text, 7700));
         options.peers.seeds.push_back(address);
@@ -205,6 +222,7 @@ std::vector<std::string> detached_words(const Invocation& call, const fs::path& 
         words.push_back(text);
     };
     for (const std::string& text : call.texts("listen")) add("listen", text);
+    for (const std::string& text : call.texts("rpc-listen")) add("rpc-listen", text);
     for (const std::string& text : call.texts("peer")) add("peer", text);
     for (const std::string& text : peers) add("peer", text);
     add("mine", call.text("mine"));

@@ -9,7 +9,7 @@
 /// Running a node in this process: `up`, and `join` once the machine has a chain.
 namespace rhizome::cli {
 
-/// `--listen`, `--peer`, `--mine`, `--log`, `--detach`.
+/// `--listen`, `--rpc-listen`, `--peer`, `--mine`, `--log`, `--detach`.
 std::vector<Option> running_options();
 /// What those say.
 Result<node::DaemonOptions> daemon_options(Invocation& call, const std::filesystem::path& data);
