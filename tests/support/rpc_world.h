@@ -4,22 +4,15 @@
 #include <memory>
 #include <string>
 
-#include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "consensus/judge.h"
 #include "http/client.h"
-#include "ledger/json_form.h"
 #include "node/daemon.h"
-#include "node/founding.h"
-#include "node/identity.h"
-#include "node/judging.h"
-#include "node/rpc/draft_wish.h"
 #include "node/rpc/request_auth.h"
 #include "node/rpc_client.h"
-#include "runtime/clock.h"
 #include "runtime/entropy.h"
 #include "stream/tls.h"
+#include "support/running_node.h"
 #include "support/temp_folder.h"
 
 /// A whole node in the test's process, asked over real sockets.
@@ -40,7 +33,7 @@ protected:
             ASSERT_TRUE(daemon->stop());
             daemon.reset();
         } else {
-            found();
+            found_node(folder(), owner);
         }
         node::DaemonOptions options;
         options.data = folder();
@@ -65,25 +58,8 @@ protected:
     }
 
     /// A signed transaction that makes a Namespace.
-    ledger::Tx namespace_tx(const std::string& name) {
-        node::WishForm form;
-        form.changes.push_back(
-            {.document = fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}"}}}})", name)});
-        const auto view = daemon->host().view();
-        auto wish = node::draft_wish_from_json(json::print(to_json(form)), view->state).value();
-        wish.now = runtime::now();
-        return sign(ledger::make_draft(wish, view->state).value());
-    }
-    ledger::Tx sign(ledger::Tx tx) {
-        const auto view = daemon->host().view();
-        const ledger::LedgerState state{view->state};
-        const auto draft = ledger::check_tx(tx).value();
-        const auto uses = ledger::uses_of_inputs(*draft, state);
-        const ledger::Signer signer{owner, owner.public_key()};
-        for (std::size_t i = 0; i < uses.size(); ++i)
-            tx.inputs[i].unlocking = ledger::advance(*draft, i, uses[i], view->chain, state, &signer).unlocking;
-        return tx;
-    }
+    ledger::Tx namespace_tx(const std::string& name) { return make_namespace_tx(*daemon->host().view(), owner, name); }
+    ledger::Tx sign(ledger::Tx tx) { return sign_tx(*daemon->host().view(), owner, std::move(tx)); }
     static std::string text_of(const ledger::Tx& tx) { return json::print(ledger::to_json(tx)); }
     /// Puts a Namespace on the chain; its transaction's id.
     std::string make_namespace(const std::string& name) {
@@ -122,27 +98,6 @@ protected:
     std::unique_ptr<node::RpcClient> local;
 
 private:
-    void found() {
-        const auto identity = node::make_identity(folder());
-        ASSERT_TRUE(identity) << identity.error().message;
-        const ledger::Rules rules;
-        Inline parallel;
-        const auto founded = node::found_cluster({.cluster = "demo",
-                                                  .spec = {},
-                                                  .node = "n1",
-                                                  .now = runtime::now() - seconds{10},
-                                                  .owner = owner,
-                                                  .node_keys = identity->keys},
-                                                 rules, parallel)
-                                 .value();
-        const consensus::CurveSignatures signatures;
-        const consensus::Judge judge{signatures};
-        auto chain = store::Chain::create(folder(), founded.genesis, {rules, judge}, parallel).value();
-        ASSERT_TRUE(chain->add_made(founded.first, founded.first_applied));
-        ASSERT_TRUE(chain->store().mark_final(hash_of(chain->tip())));
-        ASSERT_TRUE(chain->close());
-    }
-
     stream::Task<Raw> raw_task(http::Request request) {
         http::Client client;
         http::Origin origin;

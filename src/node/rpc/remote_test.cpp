@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is let in over the network, and what strangers, slow ones and crowds are told.
-#include "stream/tcp.h"
+#include "node/identity.h"
 #include "support/rpc_world.h"
 
 namespace rhizome::node::rpc {
@@ -115,6 +115,12 @@ TEST_F(RpcRemote, ABodyHasABound) {
     const auto answer = raw(std::move(large));
     EXPECT_EQ(answer.status, 413u);
     EXPECT_EQ(answer.code(), "BodyTooLarge");
+}
+
+TEST_F(RpcRemote, AHeaderHasABound) {
+    const auto answer = raw(request("GET", "/" + std::string(10'000, 'a')));
+    EXPECT_EQ(answer.status, 414u);
+    EXPECT_EQ(answer.code(), "HeaderTooLarge");
 }
 
 TEST_F(RpcRemote, ConnectionsHaveABoundInAllAndOfAnAddress) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What subscribers are told, over real sockets.
 #include "http/websocket.h"
+#include "node/rpc/draft_wish.h"
 #include "node/rpc/subscription.h"
 #include "support/rpc_world.h"
+#include "support/stored_chain.h"
 
 namespace rhizome::node::rpc {
 namespace {
@@ -142,6 +144,49 @@ TEST_F(Subscribe, OneThatReadsTooSlowlyIsCut) {
         EXPECT_EQ(ended.has_value(), !slow) << messages;
         EXPECT_EQ(messages, slow ? 0u : 1u);
     }
+}
+
+/// A real store with two branches: what is undone, newest first, then what is applied, oldest first; changes turned
+/// round where they are undone.
+TEST(Subscription, TheWayToAnotherBranchIsExact) {
+    const test::TempFolder temp;
+    test::StoredChain stored{temp / "data"};
+    stored.grow(1);
+    auto other = stored.fork();
+    const auto common = hash_of(stored.chain().tip());
+    stored.grow(1);
+    stored.grow(1);
+    for (int i = 0; i < 3; ++i) {
+        test::grow(other, "other", 1);
+        ASSERT_TRUE(stored.chain().store().keep(other.blocks().back()));
+    }
+    const store::Store& store = stored.chain().store();
+    const auto tip = hash_of(stored.chain().tip());
+    const auto elsewhere = hash_of(other.blocks().back().header);
+    const auto way = way_between(store, tip, elsewhere, 100);
+    ASSERT_TRUE(way) << way.error().message;
+    ASSERT_EQ(way->undone.size(), 2u);
+    EXPECT_EQ(way->undone.front().hash, tip);
+    EXPECT_EQ(way->undone.back().header.previous, common);
+    ASSERT_EQ(way->applied.size(), 3u);
+    EXPECT_EQ(way->applied.front().header.previous, common);
+    EXPECT_EQ(way->applied.back().hash, elsewhere);
+    const auto back = way_between(store, elsewhere, tip, 100);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->undone.size(), 3u);
+    EXPECT_EQ(back->applied.size(), 2u);
+    EXPECT_TRUE(way_between(store, tip, tip, 0)->undone.empty());
+    EXPECT_EQ(way_between(store, tip, elsewhere, 4).error().kind, ErrorKind::Exhausted);
+
+    const auto change = store.change(tip);
+    ASSERT_TRUE(change);
+    const auto came = block_event({}, way->undone.front(), false, &*change);
+    const auto went = block_event({}, way->undone.front(), true, &*change);
+    ASSERT_TRUE(came && went);
+    EXPECT_EQ(came->find("changes")->if_array()->front().text_at({"verb"}), "created");
+    EXPECT_EQ(went->find("changes")->if_array()->front().text_at({"verb"}), "deleted");
+    EXPECT_EQ(json::Value{*went}.text_at({"type"}), "undone");
+    EXPECT_NE(block_event({}, way->undone.front(), true, nullptr)->find("changesUnknown"), nullptr);
 }
 
 TEST(Subscription, IsReadInOneWayOrRefused) {
