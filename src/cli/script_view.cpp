@@ -49,12 +49,6 @@ std::string short_script(ByteView bytes, const KnownKeys& keys) {
     return text;
 }
 
-json::Array hex_items(const std::vector<Bytes>& stack) {
-    json::Array items;
-    for (const Bytes& item : stack) items.emplace_back(to_hex(item));
-    return items;
-}
-
 /// The bytes of a script as `script asm` prints them: one word of hexadecimal digits that cannot be a number. Numbers
 /// of scripts have at most ten digits.
 std::optional<Bytes> bytes_of_word(std::string_view text) {
@@ -74,49 +68,12 @@ Result<Bytes> compile_script(Console& console, std::string_view what, std::strin
     return Fail{with_context(what, script::to_error(made.error()))};
 }
 
-json::Value verdict_data(const script::Verdict& verdict) {
-    json::Object data;
-    data.set("ok", verdict.ok());
-    data.set("error", name(verdict.error));
-    if (!verdict.ok()) {
-        data.set("why", explain(verdict.error));
-        data.set("script", name(verdict.part));
-        data.set("offset", verdict.offset);
-    }
-    data.set("signatureChecks", verdict.signature_checks);
-    data.set("dependsOnBlock", verdict.depends_on_block);
-    return data;
-}
-
 std::string verdict_text(const script::Verdict& verdict, const Style& style) {
     if (!verdict.ok()) return style.paint(Tone::Bad, name(verdict.error)) + "\n";
     std::string text = style.paint(Tone::Good, "OK") + fmt::format(", {} signature check{}", verdict.signature_checks,
                                                                    verdict.signature_checks == 1 ? "" : "s");
     if (verdict.depends_on_block) text += ", for this block only";
     return text + "\n";
-}
-
-json::Value trace_data(const script::Trace& trace) {
-    json::Array steps;
-    for (const script::TraceStep& step : trace.steps) {
-        json::Object row;
-        row.set("step", steps.size() + 1);
-        row.set("script", name(step.part));
-        row.set("offset", step.offset);
-        row.set("instruction", step.instruction);
-        row.set("executed", step.executed);
-        row.set("openBranches", step.open_branches);
-        row.set("stack", hex_items(step.stack));
-        row.set("altStack", hex_items(step.alt_stack));
-        row.set("rest", step.rest);
-        row.set("what", step.what);
-        steps.emplace_back(std::move(row));
-    }
-    json::Object data;
-    data.set("steps", std::move(steps));
-    data.set("stepsLeftOut", trace.left_out);
-    data.set("verdict", verdict_data(trace.verdict));
-    return data;
 }
 
 std::string trace_table(const script::Trace& trace, ByteView unlocking, ByteView locking, const KnownKeys& keys,

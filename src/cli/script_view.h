@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "base/json.h"
 #include "base/result.h"
 #include "cli/console.h"
 #include "cli/known_keys.h"
@@ -19,10 +18,8 @@ namespace rhizome::cli {
 /// script.
 Result<Bytes> compile_script(Console& console, std::string_view what, std::string_view text, const KnownKeys& keys);
 
-json::Value verdict_data(const script::Verdict& verdict);
 std::string verdict_text(const script::Verdict& verdict, const Style& style);
 
-json::Value trace_data(const script::Trace& trace);
 /// One row a step, with the names of keys instead of their bytes.
 std::string trace_table(const script::Trace& trace, ByteView unlocking, ByteView locking, const KnownKeys& keys,
                         const Console& console);

@@ -54,6 +54,7 @@ std::uint64_t Node::final_generation() const {
 }
 consensus::Checkpoint Node::justified() const { return *inside_->book.justified().rbegin(); }
 std::size_t Node::pending() const { return inside_->pool.size(); }
+ledger::SharedTx Node::pending_tx(const ledger::TxId& id) const { return inside_->pool.find(id); }
 bool Node::has(Condition condition) const { return inside_->conditions.contains(condition); }
 
 Node::Usage Node::usage() const {

@@ -78,6 +78,7 @@ public:
     [[nodiscard]] std::uint64_t final_generation() const;  ///< recovery generation of the newest final block
     [[nodiscard]] consensus::Checkpoint justified() const;
     [[nodiscard]] std::size_t pending() const;
+    [[nodiscard]] ledger::SharedTx pending_tx(const ledger::TxId& id) const;  ///< null when it does not wait here
     [[nodiscard]] bool has(Condition condition) const;
 
     /// What it holds in memory besides the state: for bounds.

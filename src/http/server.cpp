@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <list>
+#include <map>
 #include <mutex>
 
 #include "http/detail/connection.h"
@@ -13,12 +14,36 @@ using detail::Connection;
 using detail::Serving;
 using stream::Strand;
 
+namespace {
+
+/// One request, one refusal.
+std::shared_ptr<const Serving> crowded_of(const Serving& serving) {
+    Serving out = serving;
+    out.options.limits.requests_max = 1;
+    const auto refuse = out.options.refuse;
+    out.handler = [refuse](Exchange& exchange) -> Task<void> {
+        constexpr std::string_view kWhy = "too many connections are open, in all or from this address; close some";
+        Response response = refuse ? refuse(429, kWhy, &exchange.request().headers)
+                                   : error_response(429, kWhy, &exchange.request().headers);
+        response.headers.set("Retry-After", "1");
+        auto ignored = co_await exchange.respond(std::move(response));
+    };
+    return std::make_shared<const Serving>(std::move(out));
+}
+
+}  // namespace
+
 struct Server::Inside {
     Inside(stream::IoContext& context_in, std::shared_ptr<const Serving> serving_in)
-        : context(context_in), serving(std::move(serving_in)), strand(context.make_strand()), quiet(strand) {}
+        : context(context_in),
+          serving(std::move(serving_in)),
+          crowded(crowded_of(*serving)),
+          strand(context.make_strand()),
+          quiet(strand) {}
 
     stream::IoContext& context;
     std::shared_ptr<const Serving> serving;
+    std::shared_ptr<const Serving> crowded;  ///< for connections that are too many
     Strand strand;
     std::vector<std::unique_ptr<stream::Listener>> listeners;
 
@@ -30,6 +55,24 @@ struct Server::Inside {
     std::list<std::shared_ptr<Connection>> connections;
     bool draining = false;
     bool cutting = false;
+    std::map<std::string, std::size_t> by_address;  ///< connections, handshakes included
+    std::size_t connections_all = 0;
+
+    /// Counts a connection in; whether there is room for it.
+    bool enter(const std::string& host) {
+        const std::lock_guard lock{mutex};
+        const ServerOptions& options = serving->options;
+        const std::size_t same = ++by_address[host];
+        ++connections_all;
+        return (options.connections_max == 0 || connections_all <= options.connections_max) &&
+               (options.address_connections_max == 0 || same <= options.address_connections_max);
+    }
+    void leave(const std::string& host) {
+        const std::lock_guard lock{mutex};
+        --connections_all;
+        const auto at = by_address.find(host);
+        if (--at->second == 0) by_address.erase(at);
+    }
 
     std::size_t connections_now() {
         const std::lock_guard lock{mutex};
@@ -54,8 +97,26 @@ void begin(const Shared& inside, const Strand& strand, Task<void> task) {
     });
 }
 
+/// Counts a connection as long as it is there.
+class Place {
+public:
+    Place(Shared inside, std::string host) : inside_(std::move(inside)), host_(std::move(host)) {
+        has_room_ = inside_->enter(host_);
+    }
+    ~Place() { inside_->leave(host_); }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    [[nodiscard]] bool has_room() const { return has_room_; }
+
+private:
+    Shared inside_;
+    std::string host_;
+    bool has_room_ = false;
+};
+
 Task<void> serve(Shared inside, std::unique_ptr<stream::Stream> stream) {
     const ServerOptions& options = inside->serving->options;
+    const Place taken{inside, stream->peer().host};
     if (options.tls) {
         const std::string peer = stream->peer().text();
         auto secured =
@@ -67,7 +128,8 @@ Task<void> serve(Shared inside, std::unique_ptr<stream::Stream> stream) {
         stream = std::move(*secured);
     }
     // HTTP/2 would begin here, by the protocol that TLS agreed on.
-    const auto connection = std::make_shared<Connection>(std::move(stream), inside->serving);
+    const auto connection =
+        std::make_shared<Connection>(std::move(stream), taken.has_room() ? inside->serving : inside->crowded);
     std::list<std::shared_ptr<Connection>>::iterator place;
     {
         const std::lock_guard lock{inside->mutex};

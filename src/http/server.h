@@ -18,6 +18,11 @@ struct ServerOptions {
     std::vector<stream::ListenOptions> listen{};
     std::shared_ptr<const stream::TlsContext> tls{};  ///< none: plain
     Limits limits{};
+    /// Connections beyond these, in all or of one address, are answered once (429, by `refuse`) and closed. 0: no
+    /// bound.
+    /// (`ListenOptions::connections_max` is where the rest waits unseen.)
+    std::size_t connections_max = 0;
+    std::size_t address_connections_max = 0;
     /// The answer to what never reaches a handler (malformed, too large, too slow); none: `error_response`.
     std::function<Response(unsigned status, std::string_view message, const Headers* asked)> refuse{};
     Log log{};

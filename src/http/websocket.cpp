@@ -130,6 +130,7 @@ WebSocket::WebSocket(Stream& stream, Side side, std::string protocol, WebSocketL
 WebSocket::~WebSocket() = default;
 
 const std::string& WebSocket::protocol() const { return inside_->protocol; }
+void WebSocket::abort() { inside_->stream.close(); }
 const std::optional<WebSocket::Ended>& WebSocket::ended() const { return inside_->ended; }
 
 Task<Result<std::optional<WebSocket::Message>>> WebSocket::read() {

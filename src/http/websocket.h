@@ -60,6 +60,9 @@ public:
     Task<Result<void>> close(std::uint16_t code = 1000, std::string reason = {});
     Task<Result<void>> send_close(std::uint16_t code, std::string reason);
 
+    /// Ends it at once, without a word: a `read` or write that waits fails soon.
+    void abort();
+
     [[nodiscard]] const std::optional<Ended>& ended() const;
 
 private:

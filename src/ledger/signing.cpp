@@ -273,9 +273,9 @@ std::vector<InputUse> uses_of_inputs(const CheckedTx& tx, const LedgerState& sta
     return uses;
 }
 
-bool can_help(const PublicKey& key, ByteView lock, const LedgerState& state) {
+bool can_help(const PublicKey& key, ByteView lock, const state::StateView& view) {
     const auto policy = script::recognise(lock);
-    return policy && names_key(*policy, key, state.view());
+    return policy && names_key(*policy, key, view);
 }
 
 InputProgress advance(const CheckedTx& tx, std::size_t index, const InputUse& use, const ChainId& chain,

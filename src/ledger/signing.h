@@ -51,7 +51,10 @@ struct Signer {
 };
 
 /// Whether the key's signature can help to open a lock. False for locks of no known form.
-bool can_help(const crypto::PublicKey& key, ByteView lock, const LedgerState& state);
+bool can_help(const crypto::PublicKey& key, ByteView lock, const state::StateView& view);
+inline bool can_help(const crypto::PublicKey& key, ByteView lock, const LedgerState& state) {
+    return can_help(key, lock, state.view());
+}
 
 /// The script of input `index` with the signatures it has, in the order that its lock wants, and with the signer's when
 /// there is one who can help. Of a lock with several ways the one is taken that is open, else the one that most

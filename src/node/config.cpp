@@ -39,6 +39,10 @@ constexpr Setting kSettings[] = {
     {.key = "links.inboundMax", .type = Whole, .fallback = "64", .otherwise = "",
      .variable = "RHIZOME_LINKS_INBOUND_MAX", .flag = "links-inbound-max", .value_name = "N", .choices = "",
      .least = 0, .most = 4'096, .doc = "links that others may make to this node"},
+    {.key = "rpc.listen", .type = Addresses, .fallback = "127.0.0.1:7701", .otherwise = "",
+     .variable = "RHIZOME_RPC_LISTEN", .flag = "rpc-listen", .value_name = "ADDRESS", .choices = "",
+     .doc = "where commands with --node ask this one, over TLS; none for the local socket only; the default does without "
+            "where that port is taken"},
     {.key = "mine", .type = Whole, .fallback = "20", .otherwise = "", .variable = "RHIZOME_MINE", .flag = "mine",
      .value_name = "PERCENT", .choices = "", .least = 0, .most = 100,
      .doc = "percent of one core that look for blocks on a chain of work"},
@@ -92,9 +96,10 @@ std::optional<std::uint64_t> whole(std::string_view text) {
     return number;
 }
 
-std::optional<stream::Address> address_from(std::string_view text) {
+std::optional<stream::Address> address_from(const Setting& setting, std::string_view text) {
     auto address = stream::Address::parse(text);
-    if (!address) address = stream::Address::parse(fmt::format("{}:{}", text, kPeerPort));
+    const std::uint16_t port = setting.key == "rpc.listen" ? kRpcPort : kPeerPort;
+    if (!address) address = stream::Address::parse(fmt::format("{}:{}", text, port));
     if (!address || address->is_local) return std::nullopt;
     return *address;
 }
@@ -129,7 +134,7 @@ std::string what_is_wrong(const Setting& setting, const std::string& value) {
         }
         case Path: return "";  // whether it can be opened is found out by opening it
         case Addresses:
-            if ((setting.key == "listen" && value == "none") || address_from(value)) return "";
+            if ((setting.key.ends_with("listen") && value == "none") || address_from(setting, value)) return "";
             return "host:port is wanted, as in 10.0.0.7:7700, node.example.org or [fe80::1]:7700";
         case Resources: {
             const std::size_t equals = value.find('=');
@@ -341,7 +346,8 @@ std::string Config::text(std::string_view key) const {
 std::vector<stream::Address> Config::addresses(std::string_view key) const {
     std::vector<stream::Address> all;
     for (const std::string& value : held(key).values)
-        if (const auto address = address_from(value); address && value != "none") all.push_back(*address);
+        if (const auto address = address_from(*find_setting(key), value); address && value != "none")
+            all.push_back(*address);
     return all;
 }
 

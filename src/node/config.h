@@ -54,6 +54,8 @@ std::span<const Setting> settings();
 inline constexpr std::size_t kConfigBytesMax = 64u << 10;
 /// Where links of nodes are listened for when an address names no port.
 inline constexpr std::uint16_t kPeerPort = 7700;
+/// The same for commands that ask a node over the network.
+inline constexpr std::uint16_t kRpcPort = 7701;
 
 struct ConfigFile {
     std::string name{};  ///< for errors

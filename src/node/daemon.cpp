@@ -11,8 +11,8 @@
 
 #include "http/server.h"
 #include "net/beacon.h"
+#include "net/transport_identity.h"
 #include "node/identity.h"
-#include "node/rpc.h"
 #include "node/rpc_client.h"
 #include "node/status.h"
 #include "p2p/address.h"
@@ -27,6 +27,37 @@ constexpr milliseconds kGrace{2'000};
 /// Of a local socket's path, by the kernel.
 constexpr std::size_t kSocketPathMax = 107;
 
+http::Response refuse(unsigned status, std::string_view message, const http::Headers*) {
+    return rpc_refusal(status, message);
+}
+
+/// The RPC over the network: the node shows the certificate that its peers see, which says who it is on the chain.
+Result<std::unique_ptr<http::Server>> listen_at(stream::IoContext& io, const DaemonOptions& options,
+                                                const std::vector<stream::Address>& addresses,
+                                                const crypto::NodeKeys& keys, const http::Handler& handler) {
+    TRY(auto identity, net::make_transport_identity(keys));
+    TRY(auto tls, stream::TlsContext::server({.identity = std::move(identity), .protocols = {"http/1.1"}}));
+    http::ServerOptions server{.tls = std::move(tls),
+                               .connections_max = options.rpc_limits.connections_max,
+                               .address_connections_max = options.rpc_limits.address_connections_max,
+                               .refuse = refuse,
+                               .log = options.log};
+    server.limits.body_bytes_max = options.rpc_limits.body_bytes_max;
+    for (const stream::Address& address : addresses) server.listen.push_back({.address = address, .log = options.log});
+    return http::Server::start(io, std::move(server), handler);
+}
+
+/// Null when it listens nowhere.
+Result<std::unique_ptr<http::Server>> listen_remote(stream::IoContext& io, const DaemonOptions& options,
+                                                    const crypto::NodeKeys& keys, const http::Handler& handler) {
+    if (!options.rpc_listen.empty()) return listen_at(io, options, options.rpc_listen, keys, handler);
+    if (!options.rpc_listen_if_free) return std::unique_ptr<http::Server>{};
+    auto server = listen_at(io, options, {*options.rpc_listen_if_free}, keys, handler);
+    if (server || server.error().kind != ErrorKind::Conflict) return server;
+    options.log.warn("the RPC is on the local socket only", {{"why", server.error()}});
+    return std::unique_ptr<http::Server>{};
+}
+
 }  // namespace
 
 struct Daemon::Inside {
@@ -38,12 +69,14 @@ struct Daemon::Inside {
     std::unique_ptr<Peers> peers{};
     std::unique_ptr<net::LanBeacon> beacon{};
     std::unique_ptr<Reporter> reporter{};
-    std::unique_ptr<http::Server> rpc{};
+    std::unique_ptr<http::Server> rpc{};         ///< on the local socket
+    std::unique_ptr<http::Server> rpc_remote{};  ///< over TLS
     std::filesystem::path socket{};
 
     mutable std::mutex mutex{};
     std::condition_variable changed{};
     bool should_end = false;
+    json::Array rpc_addresses{};
     std::optional<Error> failure{};
 
     /// Finds members on the local networks; that this cannot be had is no reason not to run.
@@ -73,6 +106,11 @@ struct Daemon::Inside {
         } else {
             log.warn("members on the local network are not looked for", {{"why", started.error()}});
         }
+    }
+
+    json::Array rpc_texts() {
+        const std::lock_guard hold{mutex};
+        return rpc_addresses;
     }
 
     void end(std::optional<Error> why) {
@@ -108,18 +146,26 @@ Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
     TRY(in.peers, Peers::start(in.io, *in.host, in.identity.keys, std::move(options.peers)));
     json::Array listens;
     for (const stream::Address& address : in.peers->addresses()) listens.push_back(address.text());
-    const auto router = make_rpc(*in.host, {.peers = [&in] { return in.peers->list(); },
-                                            .listens = std::move(listens),
-                                            .stop = [&in] { in.end(std::nullopt); },
-                                            .version = options.version,
-                                            .started = runtime::now()});
+    RpcSources sources{.peers = [&in] { return in.peers->list(); },
+                       .listens = std::move(listens),
+                       .rpc = [&in] { return in.rpc_texts(); },
+                       .stop = [&in] { in.end(std::nullopt); },
+                       .version = options.version,
+                       .started = runtime::now()};
+    const auto handler = make_rpc(*in.host, std::move(sources), options.rpc_limits);
+    TRY(in.rpc_remote, listen_remote(in.io, options, in.identity.keys, handler));
+    if (in.rpc_remote) {
+        const std::lock_guard hold{in.mutex};
+        for (const stream::Address& address : in.rpc_remote->addresses()) in.rpc_addresses.push_back(address.text());
+    }
     // Nobody else may connect, not even for the moment between making the socket and closing it to others.
     const mode_t before = ::umask(0177);
     auto server = http::Server::start(
         in.io,
         {.listen = {{.address = {.host = in.socket.native(), .is_local = true}, .log = options.log}},
+         .refuse = refuse,
          .log = options.log},
-        http::Router::handler(router));
+        handler);
     ::umask(before);
     if (!server) return Fail{std::move(server).error()};
     in.rpc = *std::move(server);
@@ -137,8 +183,10 @@ Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
 
 Result<void> Daemon::stop() {
     Inside& in = *inside_;
-    if (in.rpc) in.rpc->stop(kGrace);
-    in.rpc.reset();
+    for (auto* server : {&in.rpc_remote, &in.rpc}) {
+        if (*server) (*server)->stop(kGrace);
+        server->reset();
+    }
     if (!in.socket.empty()) {
         std::error_code ignored;
         std::filesystem::remove(in.socket, ignored);
@@ -155,6 +203,9 @@ Result<void> Daemon::stop() {
 
 Host& Daemon::host() { return *inside_->host; }
 Peers& Daemon::peers() { return *inside_->peers; }
+std::vector<stream::Address> Daemon::rpc_addresses() const {
+    return inside_->rpc_remote ? inside_->rpc_remote->addresses() : std::vector<stream::Address>{};
+}
 
 bool Daemon::wait_for_end(milliseconds most) {
     std::unique_lock hold{inside_->mutex};

@@ -8,6 +8,7 @@
 #include "node/host.h"
 #include "node/peers.h"
 #include "node/reporter.h"
+#include "node/rpc.h"
 
 namespace rhizome::node {
 
@@ -20,12 +21,16 @@ struct DaemonOptions {
     /// on this machine only does neither.
     bool lan_discovery = false;
     unsigned mining_percent = 20;
+    std::vector<stream::Address> rpc_listen{};  ///< where the RPC is asked over TLS; none: only on the local socket
+    /// The same for one that was not asked for: where the port is taken (a second node on the machine) it does without.
+    std::optional<stream::Address> rpc_listen_if_free{};
+    RpcLimits rpc_limits{};
     std::string version{};
     Log log{};
     store::ProgressSink opening{};
 };
 
-/// A whole node in this process: host, peers and the RPC on its local socket.
+/// A whole node in this process: host, peers, and the RPC on its local socket and over TLS.
 class Daemon {
 public:
     /// NotFound when there is no chain in the directory, Denied when this machine has no keys there.
@@ -38,6 +43,8 @@ public:
 
     [[nodiscard]] Host& host();
     [[nodiscard]] Peers& peers();
+    /// Where the RPC listens over TLS, with the ports chosen.
+    [[nodiscard]] std::vector<stream::Address> rpc_addresses() const;
     /// Waits until it should end or the time is over; says which. Somebody asked by RPC, or something failed.
     bool wait_for_end(milliseconds most);
     /// Whether the node's strand does what it is asked within this time: one that does not is stuck.

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/bounded.h"
 #include "base/ensure.h"
 #include "consensus/consensus_rules.h"
 #include "consensus/judge.h"
@@ -25,6 +26,8 @@ constexpr std::uint64_t kHeadersBelowFinal = 1'024;
 constexpr seconds kDiskLook{5};
 /// Below twice what the store keeps free for itself no new orders are taken.
 constexpr std::uint64_t kDiskLow = 2 * store::Options{}.reserve_bytes;
+/// Refusals that are remembered for those who ask later: about a megabyte.
+constexpr std::size_t kRefusalsMax = 4'096;
 constexpr std::string_view kNotes = "node";
 constexpr std::string_view kNonce = "nonce";
 
@@ -155,6 +158,7 @@ struct Host::Inside {
     std::set<core::Condition> conditions{};
     std::map<core::ClientId, std::function<void(const core::Answer&)>> clients{};
     std::atomic<std::uint64_t> last_client = 0;
+    LruCache<ledger::TxId, ledger::Reject> refusals{kRefusalsMax};
     using Watcher = std::function<void(const core::Notice&, const NodeView&)>;
     std::vector<std::weak_ptr<Watcher>> watchers{};
     std::atomic<bool> has_failed = false;
@@ -235,6 +239,7 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
     } else if (const auto* mine = std::get_if<core::Mine>(&effect)) {
         if (miner) miner->look_for(*mine);
     } else if (const auto* answer = std::get_if<core::Answer>(&effect)) {
+        if (answer->refused) refusals.put(answer->tx, *answer->refused);
         const auto client = clients.find(answer->client);
         if (client == clients.end()) return;
         const auto told = client->second;
@@ -395,6 +400,20 @@ core::ClientId Host::submit(ledger::SharedTx tx, std::function<void(const core::
 void Host::forget(core::ClientId client) {
     inside_->strand.post([in = inside_.get(), client] {
         if (in->clients.erase(client) > 0) in->step(core::Forget{client});
+    });
+}
+
+void Host::inspect(std::function<void(const core::Node*)> look) {
+    inside_->strand.post(
+        [in = inside_.get(), look = std::move(look)] { look(in->stopped ? nullptr : in->node.get()); });
+}
+
+void Host::fate_of(const ledger::TxId& id, std::function<void(const Fate&)> told) {
+    inside_->strand.post([in = inside_.get(), id, told = std::move(told)] {
+        Fate fate;
+        if (!in->stopped) fate.pending = in->node->pending_tx(id);
+        if (const ledger::Reject* why = in->refusals.get(id); why != nullptr && !fate.pending) fate.refused = *why;
+        told(fate);
     });
 }
 

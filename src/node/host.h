@@ -74,6 +74,17 @@ public:
     /// time with Final or Refused. Whoever no longer cares says `forget`.
     core::ClientId submit(ledger::SharedTx tx, std::function<void(const core::Answer&)> told);
     void forget(core::ClientId client);
+    /// What is known of a transaction that is on no block: it waits, or was refused when a client of this node asked
+    /// for it (the last 4,096 of those are remembered).
+    struct Fate {
+        ledger::SharedTx pending{};
+        std::optional<ledger::Reject> refused{};
+    };
+    /// Calls `told` on the strand.
+    void fate_of(const ledger::TxId& id, std::function<void(const Fate&)> told);
+    /// Calls `look` on the strand with the node as it stands between two steps; with null once the host has stopped.
+    /// For what a view cannot answer, and short: the node waits meanwhile.
+    void inspect(std::function<void(const core::Node*)> look);
     /// What happens, from now on, on the strand; until the handle is gone.
     [[nodiscard]] std::shared_ptr<void> watch(std::function<void(const core::Notice&, const NodeView&)> told);
 

@@ -5,28 +5,43 @@
 #include <memory>
 #include <vector>
 
-#include "http/router.h"
+#include "http/exchange.h"
 #include "node/host.h"
 
-/// What a node answers under `/rhizome/v1/` (docs/spec/rpc.md): JSON over HTTP/1.1.
+/// What a node answers under `/rhizome/v1/` (docs/spec/rpc.md): JSON over HTTP/1.1, and a WebSocket for what happens.
+/// The same answers on the local socket, where whoever can open it is trusted, and over TLS, where requests are signed.
 namespace rhizome::node {
 
 /// What others of the daemon say when they are asked.
 struct RpcSources {
     std::function<json::Array()> peers{};  ///< any thread
     json::Array listens{};                 ///< addresses where other nodes reach this one
+    std::function<json::Array()> rpc{};    ///< addresses where it is asked over TLS; any thread
     std::function<void()> stop{};          ///< ends the daemon soon; only where its own user asks
     std::string version{};
     Time started{};
 };
 
-/// The routes, and `/healthz`, `/livez`, `/readyz`, `/metrics`. `host` outlives the router.
-///
-/// Answers stream where they may be long; a client that does not read its `watch` is dropped once `kWatchBacklogMax`
-/// lines wait for it.
-std::shared_ptr<const http::Router> make_rpc(Host& host, RpcSources sources);
+/// What strangers and clients may take. Only the network is limited; the local socket is the operator's own.
+struct RpcLimits {
+    unsigned address_requests_per_second = 200;  ///< twice as many at once; 0: no limit
+    unsigned key_requests_per_second = 200;      ///< the same for whoever signs
+    seconds clock_window{60};                    ///< how far the clocks may differ
+    std::size_t nonces_max = 100'000;            ///< requests remembered, two windows long, so that none is used twice
+    std::size_t connections_max = 1'024;
+    std::size_t address_connections_max = 64;
+    std::size_t body_bytes_max = 16u << 20;      ///< four times the largest transaction
+    std::size_t subscriber_behind_max = 1'024;   ///< blocks; further behind it is told so and dropped
+    std::size_t subscriber_resume_max = 10'000;  ///< blocks that one may begin behind the tip
+    milliseconds subscriber_write_time{10'000};  ///< for a subscriber to take one message
+};
 
-inline constexpr std::size_t kWatchBacklogMax = 1'024;
+/// The routes, and `/healthz`, `/livez`, `/readyz`, `/metrics`. `host` outlives the handler.
+http::Handler make_rpc(Host& host, RpcSources sources, RpcLimits limits = {});
+
+/// The RPC's form of a refusal, for what never reaches the handler (`http::ServerOptions::refuse`).
+http::Response rpc_refusal(unsigned status, std::string_view message);
+
 /// How long `POST txs` waits for a stage when the client says nothing, and at most.
 inline constexpr seconds kWaitDefault{30};
 inline constexpr seconds kWaitMax{600};

@@ -19,6 +19,7 @@
 #include "script/interpreter.h"
 #include "script/locks.h"
 #include "script/template.h"
+#include "script/trace_json.h"
 #include "script/tracer.h"
 
 namespace rhizome::cli {
@@ -205,14 +206,14 @@ Result<void> run_explain(Invocation& call) {
 Result<void> run_run(Invocation& call) {
     TRY(const Trial tried, trial(call));
     const script::Verdict verdict = verify(tried.unlocking, tried.locking, tried.host, tried.rules, tried.limits);
-    print_data(call, verdict_data(verdict), [&] { return verdict_text(verdict, call.console.out_style); });
+    print_data(call, script::to_json(verdict), [&] { return verdict_text(verdict, call.console.out_style); });
     return concluded(verdict);
 }
 
 Result<void> run_trace(Invocation& call) {
     TRY(const Trial tried, trial(call));
     const script::Trace made = trace(tried.unlocking, tried.locking, tried.host, tried.rules, tried.limits);
-    print_data(call, trace_data(made),
+    print_data(call, script::to_json(made),
                [&] { return trace_table(made, tried.unlocking, tried.locking, tried.keys, call.console); });
     return concluded(made.verdict);
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include "cli/block_walk.h"
+#include "cli/chain_source.h"
 #include "cli/commands/chain/shared.h"
 #include "cli/commands/chain/verbs.h"
+#include "cli/commands/key/passphrase.h"
 #include "cli/data_option.h"
+#include "cli/node_option.h"
 #include "cli/print.h"
-#include "cli/text.h"
 #include "ledger/block_json.h"
 #include "ledger/codec.h"
 
@@ -24,23 +25,34 @@ std::string joined_wishes(const ledger::Tx& tx) {
     return text;
 }
 
-std::string block_text(const Console& console, const store::BlockInfo& info, const ledger::Block& block,
-                       const OfflineChain& at) {
+std::int64_t number_at(const json::Value& value, std::string_view key) {
+    const json::Value* found = value.find(key);
+    return found == nullptr ? 0 : found->if_int64().value_or(0);
+}
+bool is_true(const json::Value& value, std::string_view key) {
+    const json::Value* found = value.find(key);
+    return found != nullptr && found->if_boolean().value_or(false);
+}
+std::string time_text(const Console& console, const json::Value& of) {
+    const auto time = from_rfc3339(of.text_at({"time"}));
+    return time ? fmt::format("{} ({} ago)", of.text_at({"time"}), age_text(console.now() - *time)) : "-";
+}
+
+std::string block_text(const Console& console, const json::Value& about, const ledger::Block& block) {
     const ledger::Header& header = block.header;
     Fields fields;
-    fields.add("hash", info.hash.hex());
+    fields.add("hash", hash_of(header).hex());
     fields.add("height", fmt::format("{}", header.height));
-    fields.add("time", fmt::format("{} ({} ago)", to_rfc3339(header.time, Precision::Millis),
-                                   age_text(console.now() - header.time)));
+    fields.add("time", time_text(console, about));
     fields.add("previous", header.previous.hex());
     fields.add("Merkle root", header.merkle_root.hex());
     fields.add("state root", header.state_root.hex());
     fields.add("consensus", std::string{ledger::name(header.consensus)});
     if (header.consensus == ledger::ConsensusId::Work)
         fields.add("work", fmt::format("bits {:08x}, nonce {}", header.bits, header.nonce));
-    fields.add("sealed by", sealed_by(info, at));
-    fields.add("size", size_text(info.bytes));
-    if (!at.store().on_chain(info)) fields.add("branch", Cell{"not on the chain", Tone::Warning});
+    fields.add("sealed by", std::string{about.text_at({"sealedBy"})});
+    fields.add("size", size_text(static_cast<std::uint64_t>(number_at(about, "bytes"))));
+    if (!is_true(about, "onChain")) fields.add("branch", Cell{"not on the chain", Tone::Warning});
     std::string text = fields.render(console.out_style);
     if (block.txs.empty()) return text;
     Table table{{"INDEX", "TXID", "SIZE", "CHANGES"}};
@@ -51,68 +63,59 @@ std::string block_text(const Console& console, const store::BlockInfo& info, con
 }
 
 Result<void> run_block(Invocation& call) {
-    TRY(const auto at, open_chain(call));
-    TRY(const auto info, find_block(call.argument("BLOCK"), *at));
-    TRY(const auto block, read_block(info, *at));
-    print_data(call, ledger::to_json(block), [&] { return block_text(call.console, info, block, *at); });
+    TRY(auto source, ChainSource::open(call));
+    TRY(const auto about, source.header(call.argument("BLOCK")));
+    // By its hash: what stands at a height may be another one by now.
+    TRY(const auto block, source.block(std::string{about.text_at({"hash"})}));
+    print_data(call, ledger::to_json(block), [&] { return block_text(call.console, about, block); });
     return ok();
 }
 
-/// What the transaction did, by executing its block again; nothing when the state before it is gone.
-std::vector<DocumentChange> changes_by(Invocation& call, OfflineChain& at, const store::TxPlace& place,
-                                       const ledger::TxId& id) {
-    auto walk = BlockWalk::from(call, at, place.block.height());
-    if (!walk) return {};
-    auto step = walk->next();
-    if (!step) return {};
-    auto changes = changes_of(step->applied);
-    std::erase_if(changes, [&](const DocumentChange& change) { return change.tx != id; });
-    return changes;
-}
-
-std::string tx_text(const Console& console, const store::TxPlace& place, const ledger::Tx& tx,
-                    const std::vector<DocumentChange>& changes) {
+std::string tx_text(const Console& console, const json::Value& about, const ledger::Tx& tx) {
+    const std::string_view status = about.text_at({"status"});
     Fields fields;
-    fields.add("txid", ledger::id_of(tx).hex());
+    fields.add("txid", std::string{about.text_at({"txid"})});
+    if (status == "refused") {
+        fields.add("status", Cell{"refused", Tone::Bad});
+        fields.add("why", fmt::format("{}: {}", about.text_at({"refused", "code"}), about.text_at({"refused", "why"})));
+        return fields.render(console.out_style);
+    }
     fields.add("wire id", ledger::wire_id_of(tx).hex());
-    fields.add("block", fmt::format("height {}, transaction {} of {}", place.block.height(), place.index + 1,
-                                    place.block.tx_count));
-    fields.add("block hash", place.block.hash.hex());
-    fields.add("time", fmt::format("{} ({} ago)", to_rfc3339(place.block.header.time, Precision::Millis),
-                                   age_text(console.now() - place.block.header.time)));
+    if (status == "pending") {
+        fields.add("status", Cell{"pending: no block has it yet", Tone::Warning});
+    } else {
+        fields.add("status", Cell{std::string{status}, status == "final" ? Tone::Good : Tone::Plain});
+        fields.add("block", fmt::format("height {}, transaction {} of {}", number_at(about, "height"),
+                                        number_at(about, "index") + 1, number_at(about, "count")));
+        fields.add("block hash", std::string{about.text_at({"block"})});
+        fields.add("time", time_text(console, about));
+    }
     fields.add("size", size_text(ledger::encoded_size(tx)));
     std::string text = fields.render(console.out_style) + "\n";
-    if (changes.empty()) {
+    const json::Value* changes = about.find("changes");
+    if (changes == nullptr || !changes->is_array() || changes->if_array()->empty()) {
         Table table{{"OUTPUT", "SAYS"}};
         for (std::size_t i = 0; i < tx.outputs.size(); ++i) table.add({fmt::format("{}", i), wish_text(tx.outputs[i])});
         return text + table.render(console.out_style, console.out_width);
     }
     Table table{{"CHANGE", "PATH", "KIND"}};
-    for (const DocumentChange& change : changes)
-        table.add({std::string{name(change.verb)}, change.path.text(), std::string{change.path.kind()}});
+    for (const json::Value& change : *changes->if_array())
+        table.add({std::string{change.text_at({"verb"})}, std::string{change.text_at({"path"})},
+                   std::string{change.text_at({"kind"})}});
     return text + table.render(console.out_style, console.out_width);
 }
 
 Result<void> run_tx(Invocation& call) {
-    TRY(const auto at, open_chain(call));
-    TRY(const auto place, find_tx(call, call.argument("ID"), *at));
-    TRY(const auto block, read_block(place.block, *at));
-    if (place.index >= block.txs.size())
-        return fail(ErrorKind::Corrupt, "the index names a transaction that its block does not have");
-    const ledger::Tx& tx = block.txs[place.index];
-    const auto changes = changes_by(call, *at, place, ledger::id_of(tx));
-    json::Array did;
-    for (const DocumentChange& change : changes)
-        did.push_back(
-            json::Object{{"verb", name(change.verb)}, {"path", change.path.text()}, {"kind", change.path.kind()}});
-    json::Object form = ledger::to_json(tx);
-    form.set("about", json::Object{{"wireId", ledger::wire_id_of(tx).hex()},
-                                   {"height", place.block.height().number()},
-                                   {"block", place.block.hash.hex()},
-                                   {"time", to_rfc3339(place.block.header.time, Precision::Millis)},
-                                   {"index", place.index},
-                                   {"changes", std::move(did)}});
-    print_data(call, form, [&] { return tx_text(call.console, place, tx, changes); });
+    TRY(auto source, ChainSource::open(call));
+    TRY(const auto found, source.tx(call.argument("ID")));
+    json::Object about;
+    for (const auto& [key, value] : *found.about.if_object())
+        if (key != "transaction" && key != "txid") about.set(key, value);
+    json::Object form = found.about.text_at({"status"}) == "refused"
+                            ? json::Object{{"txid", found.about.text_at({"txid"})}}
+                            : ledger::to_json(found.tx);
+    form.set("about", std::move(about));
+    print_data(call, form, [&] { return tx_text(call.console, found.about, found.tx); });
     return ok();
 }
 
@@ -133,7 +136,8 @@ Command block_command() {
         .arguments = {{.name = "BLOCK",
                        .help = "a height, a block hash, or latest",
                        .completion = Completion::of(special_blocks)}},
-        .options = {data_option(), output_option()},
+        .options = with_node_options({data_option(), output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_block,
     };
 }
@@ -143,13 +147,16 @@ Command tx_command() {
         .name = "tx",
         .summary = "Show where a transaction stands and what it did",
         .details =
-            "Finds a transaction by its id, says in which block it is and since when, and what it created, updated and "
-            "deleted (by executing its block again). With -o json it is the transaction in the form that 'tx decode' "
+            "Finds a transaction by its id, says in which block it is and since when, whether that is final, and what "
+            "it "
+            "created, updated and deleted. A running node also knows those that wait and those it refused. With -o "
+            "json it is the transaction in the form that 'tx decode' "
             "prints; what is about it stands under \"about\".",
         .examples = {{"what a change did", "rhizome chain tx $TXID"},
                      {"the transaction itself", "rhizome chain tx $TXID -o json"}},
         .arguments = {{.name = "ID", .help = "the transaction's id, 64 hexadecimal digits"}},
-        .options = {data_option(), output_option()},
+        .options = with_node_options({data_option(), output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_tx,
     };
 }

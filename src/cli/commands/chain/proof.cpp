@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include "cli/chain_source.h"
 #include "cli/commands/chain/shared.h"
 #include "cli/commands/chain/verbs.h"
+#include "cli/commands/key/passphrase.h"
 #include "cli/data_option.h"
 #include "cli/input.h"
+#include "cli/node_option.h"
 #include "cli/print.h"
 #include "cli/proof_check.h"
 #include "cli/text.h"
-#include "crypto/merkle.h"
 #include "ledger/proof_files.h"
 
 /// `chain proof`.
@@ -16,14 +18,8 @@ namespace rhizome::cli::chain {
 namespace {
 
 Result<void> make(Invocation& call) {
-    TRY(const auto at, open_chain(call));
-    TRY(const auto place, find_tx(call, call.argument("TXID"), *at));
-    TRY(const auto block, read_block(place.block, *at));
-    std::vector<ledger::WireId> wire_ids;
-    for (const ledger::Tx& tx : block.txs) wire_ids.push_back(ledger::wire_id_of(tx));
-    TRY(auto path, crypto::merkle_proof(wire_ids, place.index));
-    const ledger::TxProof proof{
-        .chain = at->id(), .header = block.header, .tx = block.txs[place.index], .path = std::move(path)};
+    TRY(auto source, ChainSource::open(call));
+    TRY(const auto proof, source.tx_proof(call.argument("TXID")));
     TRY(ledger::check(proof));
     return put_out(call, json::print_pretty(ledger::to_json(proof)));
 }
@@ -69,8 +65,9 @@ Command proof_command() {
         .examples = {{"make one", "rhizome chain proof $TXID --out proof.json"},
                      {"check it elsewhere", "rhizome chain proof --check proof.json --block $HASH"}},
         .arguments = {{.name = "TXID", .help = "the transaction's id, 64 hexadecimal digits", .required = false}},
-        .options = {data_option(), check_option(), block_option(), anchor_option(),
-                    out_option("write the proof to this file instead of stdout"), output_option()},
+        .options = with_node_options({data_option(), check_option(), block_option(), anchor_option(),
+                                      out_option("write the proof to this file instead of stdout"), output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_proof,
     };
 }

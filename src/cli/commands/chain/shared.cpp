@@ -12,17 +12,6 @@
 
 namespace rhizome::cli::chain {
 
-Result<store::BlockInfo> find_block(std::string_view word, const OfflineChain& at) {
-    if (const auto hash = ledger::BlockHash::from_hex(word)) {
-        auto info = at.store().info(*hash);
-        if (!info && info.error().kind == ErrorKind::NotFound)
-            return fail(ErrorKind::NotFound, fmt::format("there is no block {} here", *hash));
-        return info;
-    }
-    TRY(const auto height, parse_height(word, "BLOCK", at));
-    return at.store().info_at(height);
-}
-
 Result<ledger::Block> read_block(const store::BlockInfo& info, const OfflineChain& at) {
     auto block = at.store().block(info.hash);
     if (!block && block.error().kind == ErrorKind::NotFound)
@@ -30,35 +19,6 @@ Result<ledger::Block> read_block(const store::BlockInfo& info, const OfflineChai
             ErrorKind::Unavailable,
             fmt::format("the body of the block of height {} was pruned; its header is still here", info.height()));
     return block;
-}
-
-Result<ledger::TxId> parse_txid(std::string_view word) {
-    const auto id = ledger::TxId::from_hex(word);
-    if (!id)
-        return fail(ErrorKind::Usage, fmt::format("{} is no transaction id: 64 hexadecimal digits", printable(word)));
-    return *id;
-}
-
-Result<store::TxPlace> find_tx(const Invocation& call, std::string_view word, const OfflineChain& at) {
-    TRY(const auto id, parse_txid(word));
-    auto place = at.store().find_tx(id);
-    if (place || place.error().kind != ErrorKind::NotFound) return place;
-    return fail(ErrorKind::NotFound,
-                fmt::format("there is no transaction {} on this chain, which ends at height {}\n"
-                            "ids do not cover signatures: '{} tx decode FILE' prints both ids of a transaction",
-                            id, at.height(), call.program));
-}
-
-std::string sealed_by(const store::BlockInfo& info, const OfflineChain& at) {
-    const auto seal = at.store().seal(info.hash);
-    if (!seal) return "-";
-    const auto proposer = consensus::proposer_in(*seal);
-    if (!proposer) return "-";
-    const consensus::MemberKey& key = *proposer;
-    if (const state::Entry* record = at.chain->state().view().get(ledger::records::member(key))) {
-        if (const auto member = ledger::decode_member(record->bytes())) return member->node;
-    }
-    return to_hex(key).substr(0, 16) + "..";
 }
 
 std::string wish_text(const ledger::Output& output) {

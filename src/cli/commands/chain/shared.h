@@ -8,21 +8,11 @@
 #include "ledger/block.h"
 #include "store/store.h"
 
-/// What the chain commands have in common: naming blocks and transactions, and saying who sealed what.
+/// What the chain commands have in common: bodies of blocks, what transactions say, and where output goes.
 namespace rhizome::cli::chain {
 
-/// The block that a word names: a height, `latest`, or a hash of 64 digits (which may lie on another branch).
-Result<store::BlockInfo> find_block(std::string_view word, const OfflineChain& at);
 /// The block itself; says so when its body was pruned.
 Result<ledger::Block> read_block(const store::BlockInfo& info, const OfflineChain& at);
-
-/// A transaction's id from its 64 digits. Usage for anything else.
-Result<ledger::TxId> parse_txid(std::string_view word);
-Result<store::TxPlace> find_tx(const Invocation& call, std::string_view word, const OfflineChain& at);
-
-/// The name of the Node that sealed a block, as it is called in the latest state, or its key's first digits; `-` when
-/// that is not known any more.
-std::string sealed_by(const store::BlockInfo& info, const OfflineChain& at);
 
 /// What an output says it does: `write Pod web/db`, `delete Namespace web`, `delete what an input names`.
 std::string wish_text(const ledger::Output& output);

@@ -7,7 +7,6 @@
 #include "cli/commands/key/shared.h"
 #include "cli/commands/tx/shared.h"
 #include "ledger/signing.h"
-#include "ledger/state_export.h"
 
 namespace rhizome::cli {
 
@@ -22,11 +21,6 @@ std::vector<Option> signing_options() {
             key::keys_option()};
 }
 
-Result<ledger::ExportedState> state_of_node(node::RpcClient& client) {
-    TRY(const std::string text, client.text("/rhizome/v1/state/export", ledger::kStateTextBytesMax));
-    return ledger::import_state(text);
-}
-
 Result<json::Value> submit_tx(node::RpcClient& client, const ledger::Tx& tx, std::string_view stage) {
     TRY(auto reply, client.ask("POST", fmt::format("/rhizome/v1/txs?wait={}", stage), json::print(ledger::to_json(tx)),
                                seconds{60}));
@@ -36,20 +30,19 @@ Result<json::Value> submit_tx(node::RpcClient& client, const ledger::Tx& tx, std
                                   .why = std::string{reply.body.text_at({"refused", "why"})}})};
     }
     if (reply.is_good()) return std::move(reply.body);
-    return fail(ErrorKind::Failed, std::string{reply.body.text_at({"message"})});
+    return Fail{reply.error()};
 }
 
 Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std::vector<ledger::Change> changes,
                                   std::optional<state::Path> by) {
     TRY(const auto store, key::keystore_of(call));
     TRY(const auto info, key::find_key(call, store, call.text("key")));
-    TRY(const auto exported, state_of_node(client));
-    const ledger::LedgerState state{exported.view};
-    ledger::DraftWish wish{.changes = std::move(changes), .by = std::move(by)};
-    wish.now = std::max(exported.time, Time::from_unix_millis(call.console.now().unix_millis()));
-    auto made = ledger::make_draft(wish, state.view());
-    if (!made) return Fail{tx::error_of(made.error())};
-    ledger::Tx tx = *std::move(made);
+    node::WishForm form{.by = std::move(by)};
+    for (ledger::Change& change : changes)
+        form.changes.push_back({.document = std::move(change.document), .lock = std::move(change.lock)});
+    TRY(auto drafted, tx::draft_at(client, form, call.console.now()));
+    ledger::Tx& tx = drafted.tx;
+    const ledger::LedgerState& state = drafted.world.state;
     TRY(const auto draft, ledger::check_tx(tx));
     const auto uses = ledger::uses_of_inputs(*draft, state);
     const auto wants = [](const ledger::InputUse& use) {
@@ -66,7 +59,7 @@ Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std
     const ledger::Signer signer{secret, info.public_key};
     for (std::size_t i = 0; i < uses.size(); ++i) {
         if (!wants(uses[i])) continue;
-        auto progress = ledger::advance(*draft, i, uses[i], exported.chain, state, &signer);
+        auto progress = ledger::advance(*draft, i, uses[i], drafted.world.at.chain, state, &signer);
         if (!progress.complete)
             return fail(ErrorKind::Denied,
                         fmt::format("one signature is not enough here, {} is missing\n'{} tx new', 'tx sign' and "

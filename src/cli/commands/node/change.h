@@ -4,16 +4,12 @@
 #include "cli/commands/node/shared.h"
 #include "ledger/draft.h"
 #include "ledger/json_form.h"
-#include "ledger/state_export.h"
 
 /// Changing the cluster through the node that runs here, with a key of the person's.
 namespace rhizome::cli {
 
 /// `--key NAME` (default: admin), `--passphrase-file`, `--keys`.
 std::vector<Option> signing_options();
-
-/// The state as the node has it now.
-Result<ledger::ExportedState> state_of_node(node::RpcClient& client);
 
 /// What the node answers to a transaction once it has come as far as `stage` (accepted, included, final). A refusal is
 /// an error with the ledger's own sentence.

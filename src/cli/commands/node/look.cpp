@@ -3,24 +3,26 @@
 #include <fmt/core.h>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/key/passphrase.h"
 #include "cli/commands/node/shared.h"
 #include "cli/data_option.h"
+#include "cli/node_option.h"
 #include "cli/print.h"
 #include "cli/text.h"
-#include "runtime/interrupt.h"
+#include "ledger/block.h"
 
 namespace rhizome::cli {
 namespace {
 
 Result<void> run_status(Invocation& call) {
-    TRY(const auto client, running_node(call));
+    TRY(const auto client, asked_node(call));
     TRY(const auto status, client->get("/rhizome/v1/status"));
     print_data(call, status, [&] { return status_text(call.console, status); });
     return ok();
 }
 
 Result<void> run_peers(Invocation& call) {
-    TRY(const auto client, running_node(call));
+    TRY(const auto client, asked_node(call));
     TRY(const auto reply, client->get("/rhizome/v1/peers"));
     print_data(call, reply, [&]() -> std::string {
         const json::Value* peers = reply.find("peers");
@@ -57,35 +59,40 @@ std::string line_of(const Console& console, const json::Value& event) {
     };
     const std::string time = to_rfc3339(console.now(), Precision::Millis).substr(11, 12);
     if (type == "start")
-        return fmt::format("{}  now      height {}, final {}\n", time, number("height"), number("final"));
+        return fmt::format("{}  from     height {}; the newest is {}, final {}\n", time, number("height"),
+                           number("tip"), number("final"));
     if (type == "final")
         return fmt::format("{}  {}    height {}\n", time, console.out_style.paint(Tone::Good, "final"),
                            number("height"));
     if (type == "condition")
         return fmt::format("{}  {} {}\n", time, event.text_at({"condition"}),
                            event.find("holds")->if_boolean().value_or(false) ? "begins" : "is over");
-    if (type == "dropped") return fmt::format("{}  the node cut us off: {}\n", time, event.text_at({"why"}));
+    const std::string word = type == "undone" ? console.out_style.paint(Tone::Warning, "undone") + "  " : "block   ";
     std::string text =
-        fmt::format("{}  block    height {} {}..", time, number("height"), event.text_at({"hash"}).substr(0, 16));
-    const json::Value* undone = event.find("undone");
-    if (undone != nullptr && undone->is_array() && !undone->if_array()->empty())
-        text += console.out_style.paint(Tone::Warning,
-                                        fmt::format("  another branch: {} undone", undone->if_array()->size()));
-    text += "\n";
-    if (const json::Value* changed = event.find("changed"); changed != nullptr && changed->is_array())
+        fmt::format("{}  {} height {} {}..\n", time, word, number("height"), event.text_at({"hash"}).substr(0, 16));
+    if (const json::Value* changed = event.find("changes"); changed != nullptr && changed->is_array())
         for (const json::Value& one : *changed->if_array())
-            text += fmt::format("{:14}{} {}\n", "", one.text_at({"what"}), one.text_at({"path"}));
+            text += fmt::format("{:14}{} {}\n", "", one.text_at({"verb"}), printable(one.text_at({"path"})));
     return text;
 }
 
 Result<void> run_watch(Invocation& call) {
-    TRY(const auto client, running_node(call));
+    TRY(const auto client, asked_node(call));
     const bool as_json = format_of(call) != Format::Table;
-    return client->lines("/rhizome/v1/watch", [&](std::string_view line) {
+    json::Object wish;
+    if (const auto prefix = call.if_text("prefix")) wish.set("prefix", *prefix);
+    if (const auto after = call.if_text("after")) {
+        const auto hash = ledger::BlockHash::from_hex(*after);
+        const auto height = json::Number::from_text(*after);
+        if (!hash && !height)
+            return fail(ErrorKind::Usage, fmt::format("--after {} is neither a height nor a hash", printable(*after)));
+        wish.set("after", hash ? json::Object{{"hash", *after}} : json::Object{{"height", *height}});
+    }
+    return client->subscribe(wish, [&](const json::Value& event) {
         if (as_json) {
-            call.console.out << line << '\n';
-        } else if (const auto event = json::parse(line)) {
-            call.console.out << line_of(call.console, *event);
+            call.console.out << json::print(event) << '\n';
+        } else {
+            call.console.out << line_of(call.console, event);
         }
         call.console.out.flush();
         return call.console.out.good();
@@ -102,7 +109,8 @@ Command status_command() {
             "One screen: how far the chain and its finality are, who the members are and whether they are heard "
             "of, and what is wrong, each with what to try.",
         .examples = {{"how it is", "rhizome status"}, {"for programs", "rhizome status -o json"}},
-        .options = {data_option(), output_option()},
+        .options = with_node_options({data_option(), output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_status,
         .group = std::string{kGroupHost},
     };
@@ -117,7 +125,8 @@ Command peers_command() {
             "a peer is banned for an hour. Bans are by this node's own evidence only: lists of bad peers are not "
             "exchanged, because whoever could write on them could cut honest nodes off.",
         .examples = {{"who is there", "rhizome peers"}},
-        .options = {data_option(), output_option()},
+        .options = with_node_options({data_option(), output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_peers,
         .group = std::string{kGroupHost},
     };
@@ -129,9 +138,20 @@ Command watch_command() {
         .summary = "Show blocks and changes as they come",
         .details =
             "A line for each block, with what it changed, for finality, and for everything that keeps the node "
-            "from doing its part. With -o json one object a line. Ctrl-C ends it.",
-        .examples = {{"what happens", "rhizome watch"}},
-        .options = {data_option(), output_option()},
+            "from doing its part. When the chain goes over to another branch, the blocks that are left are told as "
+            "undone, newest first, before those that take their place. With -o json one object a line; --after goes on "
+            "where an earlier call ended. Ctrl-C ends it; so does reading more slowly than the chain grows.",
+        .examples = {{"what happens", "rhizome watch"},
+                     {"what happens to one namespace", "rhizome watch --prefix /namespaces/web"},
+                     {"all since block 120, for a program", "rhizome watch --after 120 -o json"}},
+        .options = with_node_options(
+            {data_option(),
+             {.name = "prefix", .value_name = "PATH", .help = "tell changes of what lies below this path only"},
+             {.name = "after",
+              .value_name = "BLOCK",
+              .help = "begin behind this block: a height, or a hash, which tells also what was undone since"},
+             output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_watch,
         .group = std::string{kGroupHost},
     };

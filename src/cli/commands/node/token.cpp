@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/text.h"
 #include "cli/values.h"
+#include "http/message.h"
 #include "ledger/special_kinds.h"
 #include "ledger/state_export.h"
 #include "node/joining.h"
@@ -17,8 +18,6 @@
 
 namespace rhizome::cli {
 namespace {
-
-constexpr std::size_t kTokensShown = 10'000;
 
 /// Where a new machine would find this one: what the node listens on, with a number where that is everywhere.
 std::string own_address(const json::Value& status) {
@@ -78,14 +77,15 @@ Result<void> run_new(Invocation& call) {
 
 Result<void> run_list(Invocation& call) {
     TRY(const auto client, running_node(call));
-    TRY(const auto exported, state_of_node(*client));
+    TRY(const auto listed, client->get("/rhizome/v1/state/list?prefix=/jointokens&documents=true&limit=10000"));
     json::Array rows;
     Table table{{"NAME", "LEFT", "EXPIRES"}};
-    for (const state::Entry* entry :
-         exported.view.list_children(state::Prefix::join_tokens(), std::nullopt, kTokensShown).entries) {
-        const auto token = ledger::read_join_token(ledger::parse_checked(entry->document()));
+    const json::Value* items = listed.find("items");
+    for (const json::Value& item : items != nullptr && items->is_array() ? *items->if_array() : json::Array{}) {
+        const json::Value* document = item.find("document");
+        const auto token = ledger::read_join_token(document == nullptr ? json::Value{} : *document);
         if (!token) continue;
-        const std::string name{entry->path().name()};
+        const std::string name{item.text_at({"name"})};
         rows.push_back(json::Object{{"name", name}, {"left", token->count}, {"expires", to_rfc3339(token->expires)}});
         const microseconds left = token->expires - call.console.now();
         table.add({name, fmt::format("{}", token->count),
@@ -100,15 +100,17 @@ Result<void> run_list(Invocation& call) {
 
 Result<void> run_revoke(Invocation& call) {
     TRY(const auto client, running_node(call));
-    TRY(const auto exported, state_of_node(*client));
     const std::string name = call.argument("NAME");
     const auto path = state::Path::join_token(name);
-    const state::Entry* entry = path ? exported.view.get(*path) : nullptr;
-    if (entry == nullptr)
+    const auto entry = path ? client->get("/rhizome/v1/state?path=" + http::percent_encode(path->text()))
+                            : Result<json::Value>{fail(ErrorKind::NotFound, "")};
+    if (!entry && entry.error().kind != ErrorKind::NotFound) return Fail{entry.error()};
+    const json::Value* document = entry ? entry->find("document") : nullptr;
+    if (document == nullptr)
         return fail(ErrorKind::NotFound, fmt::format("there is no token {}\n'{} token list{}' shows those there are",
                                                      printable(name), call.program, data_words(call)));
     TRY(const auto answer,
-        write_changes(call, *client, {{.document = ledger::deletion_of(entry->document()), .lock = {}}},
+        write_changes(call, *client, {{.document = ledger::deletion_of(json::print(*document)), .lock = {}}},
                       state::Path::cluster()));
     print_data(call, answer, [&] { return fmt::format("revoked {}\n", name); });
     return ok();

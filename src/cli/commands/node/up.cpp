@@ -69,6 +69,9 @@ void say_started(Invocation& call, node::Daemon& daemon) {
     const std::string name = node::node_name_of(daemon.host().key(), *view);
     fields.add("node", name.empty() ? Cell{"not a member yet", Tone::Warning} : Cell{name});
     fields.add("listens", listens_text(daemon));
+    std::string asked;
+    for (const stream::Address& address : daemon.rpc_addresses()) asked += (asked.empty() ? "" : ", ") + address.text();
+    fields.add("RPC", asked.empty() ? "on its local socket only" : asked + " and its local socket");
     call.console.err << fields.render(call.console.err_style);
     const std::string data = data_words(call);
     call.console.err << fmt::format(
@@ -141,6 +144,12 @@ node::DaemonOptions daemon_options(const node::Config& config, const fs::path& d
     options.peers.outbound = config.number("links.outbound");
     options.peers.inbound_max = config.number("links.inboundMax");
     options.lan_discovery = config.is_on("lanDiscovery");
+    options.rpc_listen = config.addresses("rpc.listen");
+    // What nobody asked for is done without where the port is taken: a second node on the machine.
+    if (config.held("rpc.listen").origin == node::Origin::Default) {
+        options.rpc_listen_if_free = options.rpc_listen.front();
+        options.rpc_listen.clear();
+    }
     options.mining_percent = static_cast<unsigned>(config.number("mine"));
     options.report =
         node::ReporterOptions{.traits = {.arch = node::machine_architecture(), .has_agent = config.is_on("agent")},

@@ -2,132 +2,125 @@
 #include <fmt/core.h>
 
 #include "base/yaml.h"
+#include "cli/chain_source.h"
+#include "cli/commands/key/passphrase.h"
 #include "cli/commands/key/shared.h"
 #include "cli/commands/state/verbs.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/data_option.h"
-#include "cli/offline_chain.h"
+#include "cli/node_option.h"
 #include "cli/print.h"
-#include "cli/resources.h"
-#include "ledger/chain_records.h"
-#include "ledger/special_kinds.h"
 #include "script/explain.h"
 
 /// `state get` and `state list`.
 namespace rhizome::cli::state_verbs {
 namespace {
 
-using state::Entry;
-
 /// Who decides about a document: what its lock means, or whose lock decides in its place.
-std::string lock_text(const Entry& entry, const state::StateView& view, const KnownKeys& keys) {
-    if (!entry.is_written()) return "-";
-    if (!entry.script().empty()) return tx::with_names(script::explain(entry.script()).sentence, keys);
-    for (const state::Path& above : entry.path().ancestors()) {
-        const Entry* ancestor = view.get(above);
-        if (ancestor != nullptr && !ancestor->script().empty()) return fmt::format("as {}", above.text());
-    }
-    return "nobody";
+std::string lock_text(const json::Value& row, const KnownKeys& keys) {
+    if (row.find("record") != nullptr) return "-";
+    const auto script = from_hex(row.text_at({"script"}));
+    if (script && !script->empty()) return tx::with_names(script::explain(*script).sentence, keys);
+    const std::string_view by = row.text_at({"decidedBy"});
+    return by.empty() ? "nobody" : fmt::format("as {}", by);
 }
 
-/// The names of your keys, and of the members' where they stand in the state.
-KnownKeys names_in(const Invocation& call, const state::StateView& view) {
+/// The names of your keys, and of the members'.
+KnownKeys names_in(const Invocation& call, ChainSource& source) {
     KnownKeys keys = tx::keys_of(call);
-    state::Cursor cursor = view.walk(ledger::records::all_members());
-    while (const Entry* entry = cursor.next()) {
-        const auto member = ledger::decode_member(entry->bytes());
-        const auto key = member
-                             ? crypto::PublicKey::parse(member->chain)
-                             : Result<crypto::PublicKey, crypto::SignatureFault>{Fail{crypto::SignatureFault::BadKey}};
-        if (key) keys.add("node " + member->node, *key);
-    }
+    if (const auto members = source.members())
+        for (const auto& [node, key] : *members) keys.add("node " + node, key);
     return keys;
 }
 
-std::string mark_text(const state::Mark& mark, const Console& console) {
-    return fmt::format("height {}, {} ({} ago), by {}", mark.height, to_rfc3339(mark.time, Precision::Millis),
-                       age_text(console.now() - mark.time), tx::outpoint_text(mark.output));
+std::int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
+    const json::Value* found = value.find_path(path);
+    return found == nullptr ? 0 : found->if_int64().value_or(0);
+}
+std::string age_at(const json::Value& mark, const Console& console) {
+    const auto time = from_rfc3339(mark.text_at({"time"}));
+    return time ? age_text(console.now() - *time) : "-";
 }
 
-std::string entry_text(const Invocation& call, const Entry& entry, const state::StateView& view) {
+std::string mark_text(const json::Value& row, std::string_view key, const Console& console) {
+    const json::Value* mark = row.find(key);
+    if (mark == nullptr) return "-";
+    return fmt::format("height {}, {} ({} ago), by {}..:{}", number_at(*mark, {"height"}), mark->text_at({"time"}),
+                       age_at(*mark, console), mark->text_at({"txid"}).substr(0, 16), number_at(*mark, {"vout"}));
+}
+
+std::string entry_text(const Invocation& call, const json::Value& row, ChainSource& source) {
     const Console& console = call.console;
     Fields fields;
-    fields.add("path", entry.path().text());
-    if (!entry.is_written()) {
-        fields.add("bytes", to_hex(entry.bytes()));
+    fields.add("path", std::string{row.text_at({"path"})});
+    if (row.find("record") != nullptr) {
+        fields.add("bytes", std::string{row.text_at({"record"})});
         return fields.render(console.out_style);
     }
-    const auto& origin = entry.origin();
-    fields.add("kind", std::string{entry.path().kind()});
-    fields.add("created", mark_text(origin.born, console));
-    fields.add("version", mark_text(origin.latest, console));
-    fields.add("lock set", mark_text(origin.lock, console));
-    fields.add("lock", lock_text(entry, view, names_in(call, view)));
-    fields.add("size", size_text(entry.weight()));
-    return fields.render(console.out_style) + "\n" + yaml::print(ledger::parse_checked(entry.document()));
+    fields.add("kind", std::string{row.text_at({"kind"})});
+    fields.add("created", mark_text(row, "born", console));
+    fields.add("version", mark_text(row, "written", console));
+    fields.add("lock set", mark_text(row, "locked", console));
+    fields.add("lock", lock_text(row, names_in(call, source)));
+    fields.add("size", size_text(static_cast<std::uint64_t>(number_at(row, {"bytes"}))));
+    const json::Value* document = row.find("document");
+    return fields.render(console.out_style) + "\n" + yaml::print(document == nullptr ? json::Value{} : *document);
 }
 
 Result<void> run_get(Invocation& call) {
-    TRY(const auto at, open_chain(call));
-    TRY(const auto height, height_of(call, "at", *at));
-    TRY(const auto state, state_of(call, *at, height));
-    TRY(const Entry* entry, find_resource(state.view, call.argument("RESOURCE"), call.text("namespace"), "RESOURCE"));
+    TRY(auto source, ChainSource::open(call));
+    TRY(const auto row, source.entry(call.argument("RESOURCE"), call.text("namespace"), call.text("at")));
+    const json::Value* document = row.find("document");
     const json::Value data =
-        entry->is_written()
-            ? ledger::parse_checked(entry->document())
-            : json::Value{json::Object{{"path", entry->path().text()}, {"bytes", to_hex(entry->bytes())}}};
-    print_data(call, data, [&] { return entry_text(call, *entry, state.view); });
+        document != nullptr
+            ? *document
+            : json::Value{json::Object{{"path", row.text_at({"path"})}, {"bytes", row.text_at({"record"})}}};
+    print_data(call, data, [&] { return entry_text(call, row, source); });
     return ok();
 }
 
-json::Value row_data(const Entry& entry, const std::string& lock) {
-    const state::Path path = entry.path();
-    json::Object row{{"path", path.text()}};
-    if (!entry.is_written()) {
-        row.set("bytes", to_hex(entry.bytes()));
-        return row;
+json::Value row_data(const json::Value& row, const std::string& lock) {
+    json::Object out{{"path", row.text_at({"path"})}};
+    if (row.find("record") != nullptr) {
+        out.set("bytes", row.text_at({"record"}));
+        return out;
     }
-    const auto& origin = entry.origin();
-    row.set("group", path.group());
-    row.set("kind", path.kind());
-    row.set("namespace", path.namespace_name());
-    row.set("name", path.name());
-    row.set("height", origin.latest.height.number());
-    row.set("txid", origin.latest.output.change.hex());
-    row.set("created", to_rfc3339(origin.born.time, Precision::Millis));
-    row.set("updated", to_rfc3339(origin.latest.time, Precision::Millis));
-    row.set("lock", lock);
-    row.set("bytes", entry.weight());
-    return row;
+    for (const std::string_view key : {"group", "kind", "namespace", "name"}) out.set(key, row.text_at({key}));
+    out.set("height", number_at(row, {"written", "height"}));
+    out.set("txid", row.text_at({"written", "txid"}));
+    out.set("created", row.text_at({"born", "time"}));
+    out.set("updated", row.text_at({"written", "time"}));
+    out.set("lock", lock);
+    out.set("bytes", number_at(row, {"bytes"}));
+    return out;
 }
 
 Result<void> run_list(Invocation& call) {
-    const std::string prefix_text = call.argument("PREFIX").empty() ? "/" : call.argument("PREFIX");
-    TRY(const auto prefix, parse_prefix(prefix_text, "PREFIX"));
-    TRY(const auto at, open_chain(call));
-    TRY(const auto height, height_of(call, "at", *at));
-    TRY(const auto state, state_of(call, *at, height));
-    const KnownKeys keys = names_in(call, state.view);
+    const std::string prefix = call.argument("PREFIX").empty() ? "/" : call.argument("PREFIX");
+    TRY(auto source, ChainSource::open(call));
+    TRY(const auto listed, source.list(prefix, call.text("at")));
+    const KnownKeys keys = names_in(call, source);
     json::Array rows;
     Table table{{"PATH", "KIND", "HEIGHT", "AGE", "LOCK"}};
-    state::Cursor cursor = state.view.walk(prefix);
-    while (const Entry* entry = cursor.next()) {
-        const std::string lock = lock_text(*entry, state.view, keys);
+    for (const json::Value& row : *listed.find("items")->if_array()) {
+        const std::string lock = lock_text(row, keys);
         if (format_of(call) != Format::Table) {
-            rows.push_back(row_data(*entry, lock));
-        } else if (entry->is_written()) {
-            const auto& origin = entry->origin();
-            table.add({entry->path().text(), std::string{entry->path().kind()}, fmt::format("{}", origin.latest.height),
-                       age_text(call.console.now() - origin.born.time), lock});
+            rows.push_back(row_data(row, lock));
+        } else if (row.find("record") == nullptr) {
+            table.add({std::string{row.text_at({"path"})}, std::string{row.text_at({"kind"})},
+                       fmt::format("{}", number_at(row, {"written", "height"})),
+                       age_at(*row.find("born"), call.console), lock});
         } else {
-            table.add({entry->path().text(), "record", "-", "-", fmt::format("{} bytes", entry->bytes().size())});
+            table.add({std::string{row.text_at({"path"})}, "record", "-", "-",
+                       fmt::format("{} bytes", row.text_at({"record"}).size() / 2)});
         }
     }
     if (table.empty() && rows.empty() && format_of(call) == Format::Table) {
-        call.console.err << fmt::format("nothing stands below {} at height {}\n", prefix_text, height);
+        call.console.err << fmt::format("nothing stands below {} at height {}\n", prefix,
+                                        number_at(listed, {"height"}));
         return ok();
     }
-    const json::Object data{{"height", height.number()}, {"items", std::move(rows)}};
+    const json::Object data{{"height", number_at(listed, {"height"})}, {"items", std::move(rows)}};
     print_data(call, data, [&] { return table.render(call.console.out_style, call.console.out_width); });
     return ok();
 }
@@ -146,15 +139,16 @@ Command get_command() {
                      {"by its path, as it was", "rhizome state get /namespaces/web/core/Pod/db --at 100"},
                      {"the cluster's rules", "rhizome state get / -o yaml"}},
         .arguments = {{.name = "RESOURCE", .help = "KIND/NAME, or a path such as /namespaces/web"}},
-        .options = {data_option(),
-                    {.name = "namespace",
-                     .letter = 'n',
-                     .value_name = "NAME",
-                     .help = "where KIND/NAME looks",
-                     .fallback = "default"},
-                    at_option(),
-                    key::keys_option(),
-                    output_option()},
+        .options = with_node_options({data_option(),
+                                      {.name = "namespace",
+                                       .letter = 'n',
+                                       .value_name = "NAME",
+                                       .help = "where KIND/NAME looks",
+                                       .fallback = "default"},
+                                      at_option(),
+                                      key::keys_option(),
+                                      output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_get,
     };
 }
@@ -173,7 +167,8 @@ Command list_command() {
         .arguments = {{.name = "PREFIX",
                        .help = "only what lies below this path; default: all documents",
                        .required = false}},
-        .options = {data_option(), at_option(), key::keys_option(), output_option()},
+        .options = with_node_options({data_option(), at_option(), key::keys_option(), output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_list,
     };
 }

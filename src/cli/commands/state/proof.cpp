@@ -1,32 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include "cli/chain_source.h"
 #include "cli/commands/chain/shared.h"
+#include "cli/commands/key/passphrase.h"
 #include "cli/commands/state/verbs.h"
 #include "cli/data_option.h"
 #include "cli/input.h"
-#include "cli/offline_chain.h"
+#include "cli/node_option.h"
 #include "cli/print.h"
 #include "cli/proof_check.h"
-#include "cli/resources.h"
 #include "cli/text.h"
 #include "ledger/proof_files.h"
+#include "node/resources.h"
 
 /// `state proof`.
 namespace rhizome::cli::state_verbs {
 namespace {
 
 Result<void> make(Invocation& call) {
-    TRY(const auto path, parse_path(call.argument("PATH"), "PATH"));
-    TRY(const auto at, open_chain(call));
-    TRY(const auto height, height_of(call, "at", *at));
-    TRY(const auto info, at->store().info_at(height));
-    TRY(const auto state, state_of(call, *at, height));
-    ledger::StateProof proof{
-        .chain = at->id(), .header = info.header, .path = path, .proof = state::prove(state.view, path)};
-    if (const state::Entry* entry = state.view.get(path))
-        proof.content =
-            ledger::StateProof::Content{entry->is_written(), to_bytes(entry->script()), std::string{entry->document()}};
+    TRY(const auto path, node::parse_path(call.argument("PATH"), "PATH"));
+    TRY(auto source, ChainSource::open(call));
+    TRY(const auto proof, source.state_proof(path, call.text("at")));
     TRY(ledger::check(proof));
     return chain::put_out(call, json::print_pretty(ledger::to_json(proof)));
 }
@@ -79,8 +74,10 @@ Command proof_command() {
         .examples = {{"make one", "rhizome state proof /namespaces/web --out proof.json"},
                      {"check it elsewhere", "rhizome state proof --check proof.json --anchor anchor.json"}},
         .arguments = {{.name = "PATH", .help = "such as /namespaces/web/core/Pod/db", .required = false}},
-        .options = {data_option(), at_option(), check_option(), block_option(), anchor_option(),
-                    chain::out_option("write the proof to this file instead of stdout"), output_option()},
+        .options =
+            with_node_options({data_option(), at_option(), check_option(), block_option(), anchor_option(),
+                               chain::out_option("write the proof to this file instead of stdout"), output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_proof,
     };
 }

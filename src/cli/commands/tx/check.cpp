@@ -3,179 +3,134 @@
 
 #include <fmt/core.h>
 
+#include "cli/commands/key/passphrase.h"
 #include "cli/commands/key/shared.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
 #include "cli/data_option.h"
+#include "cli/node_option.h"
 #include "cli/print.h"
 #include "cli/script_view.h"
 #include "cli/text.h"
-#include "consensus/consensus_rules.h"
-#include "ledger/check.h"
-#include "ledger/limits.h"
-#include "ledger/tx_host.h"
-#include "ledger/validator.h"
+#include "http/message.h"
+#include "ledger/json_form.h"
+#include "node/judging.h"
 #include "script/assembler.h"
-#include "script/tracer.h"
+#include "script/trace_json.h"
 
 /// `tx check`.
 namespace rhizome::cli::tx {
 namespace {
 
-using ledger::Effects;
-using ledger::InputRole;
-using ledger::InputUse;
 using ledger::Reject;
 
 /// How long after the state's own block the next one is taken to come, when nothing else is said.
 constexpr seconds kNextBlock{1};
 
-Result<ledger::NextBlock> next_block(const Invocation& call, const World& world) {
-    Time time = world.of_file ? world.at.time + kNextBlock : std::max(world.now, world.at.time + milliseconds{1});
-    if (const auto text = call.if_text("at")) {
-        auto at = from_rfc3339(*text);
-        if (const auto moment = script::parse_moment(*text); !at && moment) at = Time::from_unix_seconds(*moment);
-        if (const auto wait = parse_duration(*text); !at && wait) at = world.at.time + *wait;
-        if (!at)
-            return fail(ErrorKind::Usage,
-                        fmt::format("--at {} is no date, time or duration such as 2d", printable(*text)));
-        time = Time::from_unix_millis(at->unix_millis());
-        if (time <= world.at.time)
-            return fail(ErrorKind::Usage, fmt::format("--at {}: the next block comes after the state's, which is of {}",
-                                                      printable(*text), to_rfc3339(world.at.time, Precision::Millis)));
+/// The time of `--at`, which counts from that of the state.
+Result<std::optional<Time>> time_wished(const Invocation& call, Time of_state) {
+    const auto text = call.if_text("at");
+    if (!text) return std::optional<Time>{};
+    auto at = from_rfc3339(*text);
+    if (const auto moment = script::parse_moment(*text); !at && moment) at = Time::from_unix_seconds(*moment);
+    if (const auto wait = parse_duration(*text); !at && wait) at = of_state + *wait;
+    if (!at)
+        return fail(ErrorKind::Usage, fmt::format("--at {} is no date, time or duration such as 2d", printable(*text)));
+    const Time time = Time::from_unix_millis(at->unix_millis());
+    if (time <= of_state)
+        return fail(ErrorKind::Usage, fmt::format("--at {}: the next block comes after the state's, which is of {}",
+                                                  printable(*text), to_rfc3339(of_state, Precision::Millis)));
+    return std::optional{time};
+}
+
+Result<json::Value> judged_here(Invocation& call, const ledger::Tx& tx) {
+    TRY(const World world, world_of(call));
+    const Time soon = world.of_file ? world.at.time + kNextBlock : std::max(world.now, world.at.time + milliseconds{1});
+    TRY(const auto wished, time_wished(call, world.at.time));
+    const ledger::NextBlock next{.parent = world.at.tip,
+                                 .height = world.at.height + 1,
+                                 .time = wished.value_or(soon),
+                                 .parent_time = world.at.time};
+    return json::Value{node::judge_tx(tx, world.state, next, call.flag("trace"))};
+}
+
+Result<json::Value> judged_by_node(const Invocation& call, node::RpcClient& client, const ledger::Tx& tx) {
+    std::string target = "/rhizome/v1/txs?dryRun=true";
+    if (call.flag("trace")) target += "&trace=true";
+    if (call.if_text("at")) {
+        TRY(const auto tip, client.get("/rhizome/v1/tip"));
+        const auto of_state = from_rfc3339(tip.text_at({"time"}));
+        if (!of_state) return fail(ErrorKind::Failed, "the node's answer cannot be read");
+        TRY(const auto wished, time_wished(call, *of_state));
+        target += "&time=" + http::percent_encode(to_rfc3339(*wished, Precision::Millis));
     }
-    return ledger::NextBlock{
-        .parent = world.at.tip, .height = world.at.height + 1, .time = time, .parent_time = world.at.time};
+    return client.post(target, json::print(ledger::to_json(tx)));
 }
 
-/// Roles as the decision had them: it, not the guess before signing, says what was consumed.
-InputRole role_of(const ledger::Outpoint& outpoint, const InputUse& use, const Effects& effects) {
-    const auto in = [&](const std::vector<ledger::Outpoint>& list) {
-        return std::find(list.begin(), list.end(), outpoint) != list.end();
-    };
-    if (in(effects.consumed)) return use.role == InputRole::VersionOnly ? InputRole::VersionOnly : InputRole::Consumed;
-    return in(effects.locks_used) ? InputRole::Authority : use.role;
+std::int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
+    const json::Value* found = value.find_path(path);
+    return found == nullptr ? 0 : found->if_int64().value_or(0);
+}
+bool is_true(const json::Value& value, std::string_view key) {
+    const json::Value* found = value.find(key);
+    return found != nullptr && found->if_boolean().value_or(false);
+}
+const json::Array& rows_at(const json::Value& value, std::string_view key) {
+    static const json::Array kNone;
+    const json::Value* found = value.find(key);
+    return found != nullptr && found->is_array() ? *found->if_array() : kNone;
 }
 
-struct Outcome {
-    std::vector<std::string> creates{}, updates{}, deletes{};
-};
-Outcome outcome_of(const Effects& effects) {
-    Outcome outcome;
-    for (const std::size_t output : effects.stores) {
-        const state::Path& path = effects.tx->outputs[output].resource.path;
-        const bool created = std::find(effects.creates.begin(), effects.creates.end(), path) != effects.creates.end();
-        (created ? outcome.creates : outcome.updates).push_back(path.text());
-    }
-    for (const state::Path& path : effects.removes) outcome.deletes.push_back(path.text());
-    return outcome;
-}
-
-json::Array texts(const std::vector<std::string>& list) {
-    json::Array array;
-    for (const std::string& text : list) array.emplace_back(text);
-    return array;
-}
-
-json::Object block_data(const ledger::NextBlock& next) {
-    return {{"height", next.height.number()}, {"time", to_rfc3339(next.time, Precision::Millis)}};
-}
-
-Result<void> accepted(Invocation& call, const Effects& effects, const std::vector<InputUse>& uses,
-                      const ledger::NextBlock& next) {
-    const Outcome outcome = outcome_of(effects);
-    json::Array inputs;
+std::string accepted_text(const Style& style, const json::Value& judged) {
     std::string lines;
-    const auto line = [&](std::string_view what, const std::string& value) {
-        lines += fmt::format("  {:<10}{}\n", what, printable(value));
+    const auto line = [&](std::string_view what, std::string_view value, std::string_view more = "") {
+        lines += fmt::format("  {:<10}{}{}\n", what, printable(value), more);
     };
-    for (const std::string& path : outcome.creates) line("creates", path);
-    for (const std::string& path : outcome.updates) line("updates", path);
-    for (const std::string& path : outcome.deletes) line("deletes", path + ", and all below it");
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-        const auto& outpoint = effects.tx->tx.inputs[i].previous;
-        const InputRole role = role_of(outpoint, uses[i], effects);
-        const std::string path = uses[i].of != nullptr ? uses[i].of->path().text() : outpoint_text(outpoint);
-        inputs.push_back(json::Object{{"input", i},
-                                      {"role", name(role)},
-                                      {"path", path},
-                                      {"txid", outpoint.change.hex()},
-                                      {"vout", outpoint.index}});
-        line(role == InputRole::Authority ? "by" : "consumes", path);
+    for (const auto& [key, more] :
+         {std::pair{"creates", ""}, std::pair{"updates", ""}, std::pair{"deletes", ", and all below it"}})
+        for (const json::Value& path : rows_at(judged, key))
+            if (path.is_string()) line(key, *path.if_string(), more);
+    for (const json::Value& input : rows_at(judged, "inputs")) {
+        const std::string_view path = input.text_at({"path"});
+        const std::string unknown =
+            fmt::format("{}..:{}", input.text_at({"txid"}).substr(0, 16), number_at(input, {"vout"}));
+        line(input.text_at({"role"}) == name(ledger::InputRole::Authority) ? "by" : "consumes",
+             path.empty() ? std::string_view{unknown} : path);
     }
-    const json::Object data{{"ok", true},
-                            {"txid", effects.tx->id.hex()},
-                            {"block", block_data(next)},
-                            {"creates", texts(outcome.creates)},
-                            {"updates", texts(outcome.updates)},
-                            {"deletes", texts(outcome.deletes)},
-                            {"inputs", std::move(inputs)},
-                            {"signatureChecks", effects.checks},
-                            {"dependsOnBlock", effects.depends_on_block}};
-    print_data(call, data, [&] {
-        std::string text = call.console.out_style.paint(Tone::Good, "OK");
-        text += fmt::format(": good in the block of height {} at {}, {} signature check{}{}\n", next.height,
-                            to_rfc3339(next.time, Precision::Millis), effects.checks, effects.checks == 1 ? "" : "s",
-                            effects.depends_on_block ? "; another block may judge otherwise" : "");
-        return text + lines;
-    });
-    return ok();
+    const auto checks = number_at(judged, {"signatureChecks"});
+    return style.paint(Tone::Good, "OK") +
+           fmt::format(": good in the block of height {} at {}, {} signature check{}{}\n",
+                       number_at(judged, {"block", "height"}), judged.text_at({"block", "time"}), checks,
+                       checks == 1 ? "" : "s",
+                       is_true(judged, "dependsOnBlock") ? "; another block may judge otherwise" : "") +
+           lines;
 }
 
-struct TracedInput {
-    script::Trace trace;
-    Bytes unlocking;
-    Bytes locking;
-};
-
-Result<void> refused(Invocation& call, const Reject& reject, const TracedInput* traced, const KnownKeys& keys,
-                     const ledger::NextBlock& next) {
-    json::Object data{{"ok", false}, {"code", name(reject.code)}, {"why", reject.why}};
-    if (reject.input) data.set("input", *reject.input);
-    if (!reject.script_error.empty()) data.set("scriptError", reject.script_error);
-    if (reject.position) data.set("position", *reject.position);
-    data.set("block", block_data(next));
-    if (traced != nullptr) data.set("trace", trace_data(traced->trace));
-    print_data(call, data, [&] {
-        std::string text = call.console.out_style.paint(Tone::Bad, name(reject.code)) + "\n";
-        if (traced != nullptr)
-            text += "\n" + trace_table(traced->trace, traced->unlocking, traced->locking, keys, call.console);
-        return text;
-    });
-    Error error = error_of(reject);
-    if (!reject.script_error.empty() && !call.flag("trace")) error.message += "\n--trace shows the script step by step";
-    return Fail{std::move(error)};
+std::string refused_text(const Console& console, const json::Value& judged, const KnownKeys& keys) {
+    std::string text = console.out_style.paint(Tone::Bad, judged.text_at({"code"})) + "\n";
+    const json::Value* form = judged.find("trace");
+    if (form == nullptr) return text;
+    const auto trace = script::trace_from_json(*form);
+    const auto unlocking = from_hex(judged.text_at({"unlocking"}));
+    const auto locking = from_hex(judged.text_at({"locking"}));
+    if (!trace || !unlocking || !locking) return text;
+    return text + "\n" + trace_table(*trace, *unlocking, *locking, keys, console);
 }
 
 Result<void> run_check(Invocation& call) {
     TRY(const ledger::Tx tx, read_tx(call.console, call.argument("FILE")));
-    TRY(const World world, world_of(call));
-    TRY(const auto next, next_block(call, world));
+    TRY(const auto client, node_to_ask(call));
+    TRY(const auto judged, client ? judged_by_node(call, *client, tx) : judged_here(call, tx));
+    const auto reject = node::refusal_in(judged);
     const KnownKeys keys = keys_of(call);
-    const auto checked = ledger::check_tx(tx);
-    if (!checked) return refused(call, checked.error(), nullptr, keys, next);
-
-    const auto uses = ledger::uses_of_inputs(**checked, world.state);
-    const ledger::WorkingState working{world.state.view(), world.state.index()};
-    const ledger::Place place = ledger::place_of(world.state, next);
-    const ledger::Rules kinds;
-    const consensus::CurveSignatures signatures;
-    const consensus::ConsensusRules rules{signatures, kinds};
-    ledger::SignatureCache cache;
-    const auto effects = ledger::decide(*checked, working, place, rules, cache, ledger::kBlockChecksMax);
-    if (effects) return accepted(call, *effects, uses, next);
-
-    const Reject& reject = effects.error();
-    if (!call.flag("trace") || !reject.input || reject.script_error.empty())
-        return refused(call, reject, nullptr, keys, next);
-    const std::size_t index = *reject.input;
-    std::vector<ledger::SignatureCache::Key> found;
-    const ledger::TxHost host{**checked, index, uses[index].spent, place, world.state.view(), cache, found};
-    TracedInput traced{.trace = {}, .unlocking = tx.inputs[index].unlocking, .locking = uses[index].lock};
-    const auto limit = static_cast<std::uint32_t>(ledger::checks_allowed((*checked)->bytes));
-    traced.trace =
-        script::trace(traced.unlocking, traced.locking, host, script::kChainRules, {.signature_checks = limit});
-    return refused(call, reject, &traced, keys, next);
+    print_data(call, judged, [&] {
+        return reject ? refused_text(call.console, judged, keys) : accepted_text(call.console.out_style, judged);
+    });
+    if (!reject) return ok();
+    Error error = error_of(*reject);
+    if (!reject->script_error.empty() && !call.flag("trace"))
+        error.message += "\n--trace shows the script step by step";
+    return Fail{std::move(error)};
 }
 
 }  // namespace
@@ -201,12 +156,14 @@ Command check_command() {
                      {"why does a lock not open", "rhizome tx check tx.json --state state.json --trace"},
                      {"in five days", "rhizome tx check tx.json --state state.json --at 5d"}},
         .arguments = {tx_argument()},
-        .options = {state_option(),
-                    data_option(),
-                    {.name = "at", .value_name = "TIME", .help = "the block's time, or how long after the state's"},
-                    {.name = "trace", .help = "show the script that refused, step by step"},
-                    output_option(),
-                    key::keys_option()},
+        .options = with_node_options(
+            {state_option(),
+             data_option(),
+             {.name = "at", .value_name = "TIME", .help = "the block's time, or how long after the state's"},
+             {.name = "trace", .help = "show the script that refused, step by step"},
+             output_option(),
+             key::keys_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_check,
     };
 }

@@ -5,18 +5,20 @@
 #include <fmt/core.h>
 
 #include "base/yaml.h"
+#include "cli/commands/key/passphrase.h"
 #include "cli/commands/key/shared.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
 #include "cli/data_option.h"
 #include "cli/input.h"
-#include "cli/resources.h"
+#include "cli/node_option.h"
 #include "cli/script_view.h"
 #include "cli/text.h"
 #include "cli/values.h"
 #include "ledger/check.h"
 #include "ledger/draft.h"
 #include "ledger/limits.h"
+#include "node/resources.h"
 #include "script/assembler.h"
 
 /// `tx new`.
@@ -58,41 +60,52 @@ Result<std::optional<Bytes>> lock_of(Invocation& call, const KnownKeys& keys) {
     return std::optional{std::move(lock)};
 }
 
+Result<Drafted> drafted_by_node(const Invocation& call, node::RpcClient& client, node::WishForm& form) {
+    TRY(form.expiry, expiry_of(call, call.console.now()));
+    return draft_at(client, form, call.console.now());
+}
+
+/// Against an exported state or the data directory's.
+Result<Drafted> drafted_here(Invocation& call, node::WishForm& form) {
+    TRY(World world, world_of(call));
+    TRY(form.expiry, expiry_of(call, world.now));
+    TRY(auto wish, node::draft_wish_from_json(json::print(to_json(form)), world.at.view));
+    wish.now = world.now;
+    TRY(ledger::Tx tx, ledger::make_draft(wish, world.at.view));
+    return Drafted{std::move(tx), std::move(world)};
+}
+
 Result<void> run_new(Invocation& call) {
     const auto& files = call.arguments("FILE");
     const auto& deletions = call.texts("delete");
     if (files.empty() && deletions.empty())
         return fail(ErrorKind::Usage, "there is nothing to change\nname a file with documents, or give --delete");
     const KnownKeys keys = keys_of(call);
-    ledger::DraftWish wish;
+    node::WishForm form;
     TRY(const auto lock, lock_of(call, keys));
-    TRY(wish.lock_time, lock_number(call, "lock-time"));
-    TRY(wish.sequence, lock_number(call, "sequence"));
+    TRY(form.lock_time, lock_number(call, "lock-time"));
+    TRY(form.sequence, lock_number(call, "sequence"));
     if (const auto by = call.if_text("by")) {
-        TRY(wish.by, parse_path(*by, "--by"));
+        TRY(form.by, node::parse_path(*by, "--by"));
     }
-    TRY(const World world, world_of(call));
-    wish.now = world.now;
-    TRY(wish.expiry, expiry_of(call, world.now));
     for (const std::string& file : files) {
         TRY(const std::string text, read_input(call.console, file, ledger::kTxBytesMax));
         TRY(const auto documents, documents_in(text, file == "-" ? "stdin" : printable(file)));
-        for (const json::Value& document : documents) wish.changes.push_back({json::print(document), lock});
+        for (const json::Value& document : documents)
+            form.changes.push_back({.document = json::print(document), .lock = lock});
     }
-    for (const std::string& deletion : deletions) {
-        TRY(const state::Entry* entry, find_resource(world.at.view, deletion, call.text("namespace"), "--delete"));
-        if (!entry->is_written())
-            return fail(ErrorKind::NotFound, fmt::format("{} is a record of the chain's own", printable(deletion)));
-        wish.changes.push_back({ledger::deletion_of(entry->document()), {}});
-    }
-    TRY(const ledger::Tx draft, ledger::make_draft(wish, world.at.view));
-    TRY(const auto checked, ledger::check_tx(draft));
+    for (const std::string& deletion : deletions)
+        form.changes.push_back({.deletes = deletion, .name_space = call.text("namespace")});
+    TRY(const auto client, node_to_ask(call));
+    TRY(const Drafted draft, client ? drafted_by_node(call, *client, form) : drafted_here(call, form));
+    TRY(const auto checked, ledger::check_tx(draft.tx));
+    const World& world = draft.world;
     const auto uses = ledger::uses_of_inputs(*checked, world.state);
     for (std::size_t i = 0; i < uses.size(); ++i) {
         const auto progress = ledger::advance(*checked, i, uses[i], world.at.chain, world.state, nullptr);
         call.console.err << progress_line(i, uses[i], progress, keys) << '\n';
     }
-    return write_tx(call, draft);
+    return write_tx(call, draft.tx);
 }
 
 }  // namespace
@@ -131,7 +144,7 @@ Command new_command() {
                        .required = false,
                        .repeatable = true,
                        .completion = Completion::files()}},
-        .options =
+        .options = with_node_options(
             {state_option(),
              data_option(),
              {.name = "delete",
@@ -155,7 +168,8 @@ Command new_command() {
               .help = "how long after the lock was set, for locks that ask for it: a time such as 5d, or a number",
               .fallback = "4294967295"},
              out_option(),
-             key::keys_option()},
+             key::keys_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_new,
     };
 }

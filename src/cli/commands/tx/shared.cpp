@@ -6,8 +6,8 @@
 #include <fmt/core.h>
 
 #include "cli/commands/key/shared.h"
-#include "cli/commands/node/shared.h"
 #include "cli/input.h"
+#include "cli/node_option.h"
 #include "cli/offline_chain.h"
 #include "cli/text.h"
 #include "ledger/codec.h"
@@ -65,13 +65,6 @@ Result<World> world_of(Invocation& call) {
         const Time now = at->time;
         return World{*std::move(at), std::move(state), now, true};
     }
-    if (const auto node = if_running_node(call)) {
-        TRY(const std::string text, node->text("/rhizome/v1/state/export", ledger::kStateTextBytesMax));
-        TRY(auto at, ledger::import_state(text));
-        ledger::LedgerState state{at.view};
-        const Time now = std::max(at.time, Time::from_unix_millis(call.console.now().unix_millis()));
-        return World{std::move(at), std::move(state), now, false};
-    }
     auto chain = open_chain(call);
     if (!chain) {
         Error error = std::move(chain).error();
@@ -82,6 +75,46 @@ Result<World> world_of(Invocation& call) {
     ledger::LedgerState state{at.view};
     const Time now = std::max(at.time, Time::from_unix_millis(call.console.now().unix_millis()));
     return World{std::move(at), std::move(state), now, false};
+}
+
+Result<std::unique_ptr<node::RpcClient>> node_to_ask(Invocation& call) {
+    if (call.if_text("state")) return std::unique_ptr<node::RpcClient>{};
+    return if_asked_node(call);
+}
+
+namespace {
+
+World world_from(ledger::ExportedState at, Time now) {
+    ledger::LedgerState state{at.view};
+    const Time later = std::max(at.time, Time::from_unix_millis(now.unix_millis()));
+    return World{std::move(at), std::move(state), later, false};
+}
+
+}  // namespace
+
+Result<World> world_for(Invocation& call, const ledger::Tx& tx) {
+    TRY(const auto client, node_to_ask(call));
+    if (!client) return world_of(call);
+    TRY(const std::string text,
+        client->text("POST", "/rhizome/v1/txs/context", json::print(ledger::to_json(tx)), ledger::kStateTextBytesMax));
+    TRY(auto at, ledger::import_state(text));
+    return world_from(std::move(at), call.console.now());
+}
+
+Result<Drafted> draft_at(node::RpcClient& client, const node::WishForm& form, Time now) {
+    const std::string wish = json::print(to_json(form));
+    TRY(const auto reply, client.text("POST", "/rhizome/v1/drafts", wish, ledger::kStateTextBytesMax));
+    // By its bytes: documents are signed as they stand.
+    auto slices = json::slices(reply, {.bytes = reply.size()});
+    if (!slices) return Fail{to_error(slices.error())};
+    std::string_view tx_text, context;
+    for (const json::Slice& slice : *slices) {
+        if (slice.key == "transaction") tx_text = slice.text;
+        if (slice.key == "context") context = slice.text;
+    }
+    TRY(auto tx, ledger::tx_from_json(tx_text));
+    TRY(auto at, ledger::import_state(context));
+    return Drafted{std::move(tx), world_from(std::move(at), now)};
 }
 
 Argument tx_argument() {

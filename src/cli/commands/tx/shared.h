@@ -12,6 +12,8 @@
 #include "ledger/signing.h"
 #include "ledger/state_export.h"
 #include "ledger/tx.h"
+#include "node/rpc/draft_wish.h"
+#include "node/rpc_client.h"
 
 /// What the tx commands have in common: the state they ask, transactions from files and back, and what inputs still
 /// need.
@@ -24,10 +26,22 @@ struct World {
     Time now;              ///< what the next block's time is likely to be close to: the state's own, or this machine's
     bool of_file = false;  ///< an exported state; else that of a data directory
 };
-/// `--state FILE`. A command that declares it and `data_option` uses `world_of`: the state of the file when there is
-/// one, else the latest of the data directory.
+/// `--state FILE`. A command that declares it, `data_option` and `with_node_options` uses the functions below.
 Option state_option();
+/// The state of the file when there is one, else the latest of the data directory, which no node uses.
 Result<World> world_of(Invocation& call);
+/// What signing `tx` needs to know: the same, or, where a node is asked (`if_asked_node`), the part of its state that
+/// the transaction is about.
+Result<World> world_for(Invocation& call, const ledger::Tx& tx);
+/// The node to ask; null with `--state`, and where none runs.
+Result<std::unique_ptr<node::RpcClient>> node_to_ask(Invocation& call);
+
+/// A draft of the node's, with the part of its state that signing needs.
+struct Drafted {
+    ledger::Tx tx;
+    World world;
+};
+Result<Drafted> draft_at(node::RpcClient& client, const node::WishForm& form, Time now);
 
 /// The argument FILE: a transaction.
 Argument tx_argument();

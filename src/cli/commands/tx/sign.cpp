@@ -9,6 +9,7 @@
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
 #include "cli/data_option.h"
+#include "cli/node_option.h"
 #include "cli/text.h"
 #include "cli/values.h"
 #include "ledger/check.h"
@@ -39,7 +40,7 @@ Result<void> run_sign(Invocation& call) {
     TRY(const auto store, key::keystore_of(call));
     TRY(const auto info, key::find_key(call, store, call.text("key")));
     TRY(ledger::Tx tx, read_tx(call.console, call.argument("FILE")));
-    TRY(const World world, world_of(call));
+    TRY(const World world, world_for(call, tx));
     TRY(const auto checked, ledger::check_tx(tx));
     TRY(const auto chosen, chosen_inputs(call, tx.inputs.size()));
     auto uses = ledger::uses_of_inputs(*checked, world.state);
@@ -108,18 +109,19 @@ Command sign_command() {
                      {"the second of two",
                       "rhizome tx sign signed.json --key bob --state state.json --out signed.json"}},
         .arguments = {tx_argument()},
-        .options = {{.name = "key",
-                     .letter = 'k',
-                     .value_name = "NAME",
-                     .help = "the key to sign with",
-                     .required = true,
-                     .completion = Completion::of(key::key_names)},
-                    state_option(),
-                    data_option(),
-                    {.name = "input", .value_name = "NUMBER", .help = "sign this input only", .repeatable = true},
-                    out_option(),
-                    key::passphrase_file_option(),
-                    key::keys_option()},
+        .options = with_node_options(
+            {{.name = "key",
+              .letter = 'k',
+              .value_name = "NAME",
+              .help = "the key to sign with",
+              .required = true,
+              .completion = Completion::of(key::key_names)},
+             state_option(),
+             data_option(),
+             {.name = "input", .value_name = "NUMBER", .help = "sign this input only", .repeatable = true},
+             out_option(),
+             key::passphrase_file_option(),
+             key::keys_option()}),
         .variables = {key::passphrase_variable()},
         .run = run_sign,
     };

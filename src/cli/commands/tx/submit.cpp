@@ -3,10 +3,12 @@
 
 #include <fmt/core.h>
 
+#include "cli/commands/key/passphrase.h"
 #include "cli/commands/node/change.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/commands/tx/verbs.h"
 #include "cli/data_option.h"
+#include "cli/node_option.h"
 #include "cli/offline_chain.h"
 #include "cli/print.h"
 #include "cli/text.h"
@@ -230,7 +232,7 @@ std::string text_of(const Style& style, const std::vector<Submitted>& all) {
 /// One after the other, through the node that runs here. The first refusal ends it.
 Result<void> submit_to_node(Invocation& call) {
     TRY(auto all, read_all(call));
-    auto found = running_node(call);
+    auto found = asked_node(call);
     if (!found) {
         Error error = std::move(found).error();
         error.message += "\n--offline puts it into a block of this machine's own chain, without a node";
@@ -321,16 +323,17 @@ Command submit_command() {
                        .help = "signed transactions; - for stdin",
                        .repeatable = true,
                        .completion = Completion::files()}},
-        .options = {{.name = "offline", .help = "seal a block here instead of sending to a node"},
-                    {.name = "wait",
-                     .value_name = "STAGE",
-                     .help = "how far to wait, where a node takes it",
-                     .fallback = "included",
-                     .choices = {{"accepted", "the node has taken it"},
-                                 {"included", "it is in a block"},
-                                 {"final", "nothing undoes it any more"}}},
-                    data_option(),
-                    output_option()},
+        .options = with_node_options({{.name = "offline", .help = "seal a block here instead of sending to a node"},
+                                      {.name = "wait",
+                                       .value_name = "STAGE",
+                                       .help = "how far to wait, where a node takes it",
+                                       .fallback = "included",
+                                       .choices = {{"accepted", "the node has taken it"},
+                                                   {"included", "it is in a block"},
+                                                   {"final", "nothing undoes it any more"}}},
+                                      data_option(),
+                                      output_option()}),
+        .variables = {key::passphrase_variable()},
         .run = run_submit,
     };
 }

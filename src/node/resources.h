@@ -9,7 +9,7 @@
 #include "state/view.h"
 
 /// Finding resources in a state by what people type: a path, or KIND/NAME as kubectl users say it.
-namespace rhizome::cli {
+namespace rhizome::node {
 
 /// A path such as /namespaces/web/core/Pod/db. Usage with an example for anything else; `what` names the word.
 Result<state::Path> parse_path(std::string_view text, std::string_view what);
@@ -23,4 +23,4 @@ Result<state::Prefix> parse_prefix(std::string_view text, std::string_view what)
 Result<const state::Entry*> find_resource(const state::StateView& view, std::string_view text,
                                           std::string_view name_space, std::string_view what);
 
-}  // namespace rhizome::cli
+}  // namespace rhizome::node

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/resources.h"
+#include "node/resources.h"
 
 #include <vector>
 
 #include <fmt/core.h>
 
-#include "cli/text.h"
-
-namespace rhizome::cli {
+namespace rhizome::node {
 namespace {
 
 using state::Path;
@@ -16,6 +14,14 @@ std::string lower(std::string_view text) {
     std::string out{text};
     for (char& letter : out)
         if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return out;
+}
+
+/// A word that a person or a stranger typed, as an error shows it.
+std::string printable(std::string_view text) {
+    std::string out{text};
+    for (char& letter : out)
+        if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
     return out;
 }
 
@@ -86,4 +92,4 @@ Result<const state::Entry*> find_resource(const state::StateView& view, std::str
     return found.front();
 }
 
-}  // namespace rhizome::cli
+}  // namespace rhizome::node

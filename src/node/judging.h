@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "base/json.h"
+#include "ledger/apply.h"
+#include "ledger/signing.h"
+
+/// Transactions before they are sent: what one would do, what signing one needs to know, and one from a wish. For the
+/// RPC and for commands that work on a data directory or an exported state alike.
+namespace rhizome::node {
+
+/// What `tx` would do in the block `next`, or why it would be refused:
+///
+///     {"ok":true,"txid","block":{"height","time"},"creates":[path],"updates":[…],"deletes":[…],
+///      "inputs":[{"input","role","path","txid","vout"}],"signatureChecks","dependsOnBlock"}
+///     {"ok":false,"code","why","input","scriptError","position","block","trace","unlocking","locking"}
+///
+/// Judged exactly as a node judges what is submitted; nothing is changed. With `trace` a refusal by a script has its
+/// steps (`script/trace_json.h`) and both scripts in hexadecimal.
+json::Object judge_tx(const ledger::Tx& tx, const ledger::LedgerState& state, const ledger::NextBlock& next,
+                      bool trace);
+/// The refusal in such an answer; nothing when it was good.
+std::optional<ledger::Reject> refusal_in(const json::Value& judged);
+
+/// The part of a state that signing `tx` needs: what its inputs and outputs name, all above them, the chain's id and
+/// parameters, and the members where a lock asks for one. `uses_of_inputs`, `can_help` and `advance` say of the part
+/// what they would say of the whole.
+state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerState& state);
+
+}  // namespace rhizome::node

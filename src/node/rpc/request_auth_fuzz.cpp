@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The field by which a stranger says who he is: read in one way or refused, and never believed by accident.
+#include "base/ensure.h"
+#include "node/rpc/request_auth.h"
+
+using namespace rhizome;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text{reinterpret_cast<const char*>(data), size};
+    const auto auth = node::parse_request_auth(text);
+    if (!auth) {
+        ensure(auth.error().kind == ErrorKind::Invalid, "what is malformed is invalid");
+        return 0;
+    }
+    ensure(node::to_text(*auth) == text, "there is one spelling of a field");
+    ensure(!node::is_signed(*auth, ledger::MemberKey{}, "GET", "/"), "nobody signed for a node without a key");
+    return 0;
+}
