@@ -64,11 +64,10 @@ Result<ledger::MemberKey> key_of_node(Invocation& call, const std::string& addre
     if (const json::Value* kept = known.find(address); kept != nullptr && kept->is_string())
         if (const auto key = key_from(*kept->if_string())) return *key;
     TRY(const auto shown, node::RpcClient::shown_key(address));
-    return fail(
-        ErrorKind::Denied,
-        fmt::format("the node at {} is not known here, and anybody could answer there\nit says that its key is "
-                    "{}\ncompare that with '{} status -o json' on that machine, then say it once: --node-key {}",
-                    printable(address), to_hex(shown), call.program, to_hex(shown)));
+    return fail(ErrorKind::Denied,
+                fmt::format("the node at {} is not known here, and anybody could answer there\nit says that its key is "
+                            "{}\ncompare that with '{} status' on that machine, then say it once: --node-key {}",
+                            printable(address), to_hex(shown), call.program, to_hex(shown)));
 }
 
 }  // namespace

@@ -43,6 +43,9 @@ Result<std::unique_ptr<http::Server>> listen_at(stream::IoContext& io, const Dae
                                .refuse = refuse,
                                .log = options.log};
     server.limits.body_bytes_max = options.rpc_limits.body_bytes_max;
+    server.limits.handshake_time = options.rpc_limits.handshake_time;
+    server.limits.head_time = options.rpc_limits.header_time;
+    server.limits.idle_time = options.rpc_limits.idle_time;
     for (const stream::Address& address : addresses) server.listen.push_back({.address = address, .log = options.log});
     return http::Server::start(io, std::move(server), handler);
 }

@@ -28,6 +28,9 @@ struct RpcLimits {
     unsigned key_requests_per_second = 200;      ///< the same for whoever signs
     seconds clock_window{60};                    ///< how far the clocks may differ
     std::size_t nonces_max = 100'000;            ///< requests remembered, two windows long, so that none is used twice
+    milliseconds handshake_time{10'000};         ///< of TLS
+    milliseconds header_time{10'000};            ///< from a request's first byte to the end of its header
+    milliseconds idle_time{120'000};             ///< between two requests of a connection
     std::size_t connections_max = 1'024;
     std::size_t address_connections_max = 64;
     std::size_t body_bytes_max = 16u << 20;      ///< four times the largest transaction

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is let in over the network, and what strangers, slow ones and crowds are told.
 #include "node/identity.h"
+#include "stream/tcp.h"
 #include "support/rpc_world.h"
 
 namespace rhizome::node::rpc {
@@ -115,6 +116,47 @@ TEST_F(RpcRemote, ABodyHasABound) {
     const auto answer = raw(std::move(large));
     EXPECT_EQ(answer.status, 413u);
     EXPECT_EQ(answer.code(), "BodyTooLarge");
+}
+
+/// Everything that comes until the node ends the connection; cut off when it does not end it.
+stream::Task<Result<std::string>> read_to_end(stream::Address address, std::shared_ptr<const stream::TlsContext> tls,
+                                              std::string say) {
+    const auto deadline = stream::after(seconds{60});
+    CO_TRY(auto link, co_await stream::connect(std::move(address), deadline));
+    if (tls) {
+        CO_TRY(link, co_await stream::tls_connect(std::move(link), std::move(tls), std::string{}, deadline));
+    }
+    link->set_read_deadline(deadline);
+    if (!say.empty()) {
+        CO_TRY(co_await stream::write_all(*link, as_bytes(say)));
+    }
+    std::string heard;
+    Bytes buffer(4'096);
+    for (;;) {
+        const auto got = co_await link->read_some(buffer);
+        if (!got && stream::passed(deadline)) co_return Fail{got.error()};
+        if (!got || *got == 0) co_return heard;
+        heard.append(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(*got));
+    }
+}
+
+TEST_F(RpcRemote, WhoTakesTooLongIsCutOff) {
+    start({.handshake_time = milliseconds{200}, .header_time = milliseconds{200}, .idle_time = milliseconds{200}});
+    const auto heard = [&](bool secured, std::string say) {
+        stream::IoContext io{{.threads = 0}};
+        const auto tls = secured ? any_tls() : nullptr;
+        auto all = stream::block_on(io, read_to_end(daemon->rpc_addresses().front(), tls, std::move(say)));
+        EXPECT_TRUE(all) << all.error().message;
+        return all ? *std::move(all) : "";
+    };
+    EXPECT_EQ(heard(false, ""), "");  // no handshake
+    EXPECT_EQ(heard(true, ""), "");   // no request
+    const std::string half = heard(true, "GET /livez HTTP/1.1\r\nHost: x\r\n");
+    EXPECT_NE(half.find(" 408 "), std::string::npos) << half;
+    EXPECT_NE(half.find(R"("code":"TooSlow")"), std::string::npos) << half;
+    const std::string once = heard(true, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");  // answered, then idle
+    EXPECT_NE(once.find(" 200 "), std::string::npos) << once;
+    EXPECT_EQ(once.find(" 408 "), std::string::npos) << once;
 }
 
 TEST_F(RpcRemote, AHeaderHasABound) {

@@ -103,6 +103,7 @@ std::string status_text(const Console& console, const json::Value& status) {
                fmt::format("{} ({}..)", status.text_at({"cluster"}), status.text_at({"chainId"}).substr(0, 16)));
     fields.add("node", is_true(status, "member") ? Cell{std::string{status.text_at({"node"})}}
                                                  : Cell{"not a member yet", Tone::Warning});
+    fields.add("key", std::string{status.text_at({"key"})});
     fields.add("height", fmt::format("{} ({} ago)", number_at(status, {"height"}), age_at(status, {"time"}, now)));
     fields.add("final", fmt::format("{} ({} ago)", number_at(status, {"final", "height"}),
                                     age_at(status, {"final", "time"}, now)));

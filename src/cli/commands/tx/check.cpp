@@ -22,8 +22,6 @@
 namespace rhizome::cli::tx {
 namespace {
 
-using ledger::Reject;
-
 /// How long after the state's own block the next one is taken to come, when nothing else is said.
 constexpr seconds kNextBlock{1};
 

@@ -13,6 +13,7 @@
 #include "ledger/codec.h"
 #include "ledger/json_form.h"
 #include "ledger/limits.h"
+#include "ledger/resource.h"
 #include "runtime/files.h"
 
 namespace rhizome::cli::tx {
@@ -84,6 +85,29 @@ Result<std::unique_ptr<node::RpcClient>> node_to_ask(Invocation& call) {
 
 namespace {
 
+/// Whether a draft says what was asked for and nothing else: whoever answered, only that is put before somebody to
+/// sign.
+Result<void> check_is_asked(const ledger::Tx& tx, const node::WishForm& form) {
+    bool same = tx.outputs.size() == form.changes.size();
+    for (std::size_t i = 0; same && i < tx.outputs.size(); ++i) {
+        const ledger::Output& output = tx.outputs[i];
+        const node::WishedChange& change = form.changes[i];
+        if (change.deletes.empty()) {
+            same = output.value == change.document && (!change.lock || output.locking == *change.lock);
+            continue;
+        }
+        const auto named = ledger::name_output(output.value);
+        const std::string_view asked{change.deletes};
+        same = named && named->wish == ledger::Wish::Delete &&
+               (asked.starts_with('/') ? named->resource.path.text() == asked
+                                       : named->resource.path.name() == asked.substr(asked.find('/') + 1));
+    }
+    if (same) return ok();
+    return fail(ErrorKind::Denied,
+                "the node drafted something else than was asked for: nothing was signed\n"
+                "ask another node, and look after this one");
+}
+
 World world_from(ledger::ExportedState at, Time now) {
     ledger::LedgerState state{at.view};
     const Time later = std::max(at.time, Time::from_unix_millis(now.unix_millis()));
@@ -113,6 +137,7 @@ Result<Drafted> draft_at(node::RpcClient& client, const node::WishForm& form, Ti
         if (slice.key == "context") context = slice.text;
     }
     TRY(auto tx, ledger::tx_from_json(tx_text));
+    TRY(check_is_asked(tx, form));
     TRY(auto at, ledger::import_state(context));
     return Drafted{std::move(tx), world_from(std::move(at), now)};
 }

@@ -36,7 +36,7 @@ Result<World> world_for(Invocation& call, const ledger::Tx& tx);
 /// The node to ask; null with `--state`, and where none runs.
 Result<std::unique_ptr<node::RpcClient>> node_to_ask(Invocation& call);
 
-/// A draft of the node's, with the part of its state that signing needs.
+/// A draft of the node's, with the part of its state that signing needs. Denied when it says anything else than `form`.
 struct Drafted {
     ledger::Tx tx;
     World world;
