@@ -163,7 +163,8 @@ std::size_t Node::Inside::apply_row(const HeaderNode* goal, std::size_t most) {
         if (row.empty()) break;
         ++done;
         bool good = false;
-        const auto [node, block] = waiting.front();
+        const HeaderNode* const node = waiting.front().first;
+        const SharedBlock block = std::move(waiting.front().second);
         row.step(state, at->header, [&](const ledger::Block&, Result<ledger::Applied, ledger::Reject> applied) {
             good = adopt_child(node, block, std::move(applied));
         });
