@@ -40,6 +40,25 @@ struct Config {
     std::size_t answer_bytes_max = 4u << 20;
     std::size_t message_votes_max = 4'096;
     std::size_t message_txs_max = 1'024;
+    std::size_t message_txs_bytes = 1u << 20;  ///< so much of transactions goes together; a larger one goes alone
+    /// A peer that is so many blocks ahead is followed headers first; what is less comes whole, in one answer.
+    std::size_t catch_up_from = 64;
+    std::size_t answer_headers_max = 512;
+    std::size_t answer_headers_bytes = 1u << 20;
+    /// Headers whose bodies are not here yet: all that a liar can make a node keep of a chain that is not.
+    std::size_t headers_ahead_max = 2'048;
+    std::size_t bodies_ahead_max = 1'024;        ///< blocks asked for or waiting for their turn
+    std::size_t bodies_ahead_bytes = 32u << 20;  ///< of those that wait; then only the next one is asked for
+    std::size_t ask_bodies_max = 128;            ///< in one question
+    std::size_t ask_bodies_bytes = 1u << 20;     ///< in one answer, as far as can be guessed
+    std::size_t asks_per_peer = 2;               ///< open at the same time
+    milliseconds body_timeout{5'000};            ///< then another peer is asked
+    milliseconds false_guide_first{10'000};      ///< whoever led nowhere is not followed for so long,
+    milliseconds false_guide_most{600'000};      ///< twice as long each time, up to this
+    std::size_t recent_txs_bytes = 16u << 20;    ///< transactions at hand by wire id
+    /// Blocks with fewer transactions go whole: short ids would save less than a lost round trip costs.
+    std::size_t compact_txs_min = 4;
+    std::size_t compact_open_max = 16;     ///< blocks of which some transactions are on their way
     std::size_t known_max = 8'192;         ///< things remembered to be known to one peer
     std::size_t recent_bytes = 16u << 20;  ///< of blocks at hand: four full ones, or all of a quiet hour
     std::size_t recent_changes = 256;      ///< what so many of the last blocks changed

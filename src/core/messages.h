@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "ledger/block.h"
 #include "ledger/check.h"
 
-/// What nodes tell each other. Values without a wire form yet: the peer layer gives them bytes.
+/// What nodes tell each other, as values; `core/wire.h` has the bytes.
 namespace rhizome::core {
 
 using SharedBlock = std::shared_ptr<const ledger::Block>;
@@ -70,7 +71,79 @@ struct WantVotes {
     consensus::Epoch since{};
 };
 
-using Message = std::variant<Status, Transactions, NewBlock, WantBlocks, Blocks, Votes, HaveVotes, AskVotes, WantVotes>;
+// ---- far behind: headers first, then bodies from many
+// ----------------------------------------------------------------
+
+/// A block without its transactions: shows who sealed it and what it stands on.
+struct SealedHeader {
+    ledger::Header header{};
+    std::array<std::uint8_t, 64> signature{};
+    ledger::Seal seal{};
+};
+/// "I have these; how does it go on towards `wanted`?"
+struct WantHeaders {
+    std::vector<ledger::BlockHash> locator{};
+    ledger::BlockHash wanted{};
+};
+/// The answer, oldest first, each the parent of the next. Whoever offers a header has the body too. `more`: ask again
+/// from the last one.
+struct Headers {
+    std::vector<SealedHeader> headers{};
+    bool more = false;
+};
+/// "Send me the transactions of these."
+struct WantBodies {
+    std::vector<ledger::BlockHash> blocks{};
+};
+struct Body {
+    ledger::BlockHash block{};
+    std::shared_ptr<const std::vector<ledger::Tx>> txs{};  ///< never null; may be part of a whole block
+};
+/// The answer, in the order of the question, to which `first` (the first hash that was asked for) belongs. What is not
+/// in it the sender does not have; with `more` only as far as the answer goes, since the rest had no room.
+struct Bodies {
+    ledger::BlockHash first{};
+    std::vector<Body> bodies{};
+    bool more = false;
+};
+
+// ---- what most already have
+// ------------------------------------------------------------------------------------------
+
+/// "I have these": said of transactions that come from elsewhere, by wire id. Whoever brings one sends it whole.
+struct HaveTxs {
+    std::vector<ledger::WireId> ids{};
+};
+/// "Then send me these." Answered with `Transactions`.
+struct WantTxs {
+    std::vector<ledger::WireId> ids{};
+};
+/// A new block for somebody who has most of its transactions already.
+struct CompactBlock {
+    SealedHeader sealed{};
+    /// Of every transaction, in order (`detail/compact.h`).
+    std::vector<std::uint64_t> short_ids{};
+    /// Those that the receiver is not known to have, with their places, in rising order.
+    struct Given {
+        std::uint32_t place = 0;
+        ledger::Tx tx{};
+    };
+    std::vector<Given> given{};
+};
+/// "Of this block I lack the transactions at these places", in rising order.
+struct WantBlockTxs {
+    ledger::BlockHash block{};
+    std::vector<std::uint32_t> places{};
+};
+/// The answer, in the same order. None at all: the sender no longer has the block.
+struct BlockTxs {
+    ledger::BlockHash block{};
+    std::vector<ledger::Tx> txs{};
+};
+
+using Message =
+    std::variant<Status, Transactions, NewBlock, WantBlocks, Blocks, Votes, HaveVotes, AskVotes, WantVotes, WantHeaders,
+                 Headers, WantBodies, Bodies, HaveTxs, WantTxs, CompactBlock, WantBlockTxs, BlockTxs>;
 using SharedMessage = std::shared_ptr<const Message>;
 
 }  // namespace rhizome::core

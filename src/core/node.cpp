@@ -35,7 +35,7 @@ std::vector<Effect> Node::step(const Event& event) {
                    [&](const Forget& forget) { node.forget(forget.client); },
                    [&](const Stored& stored) { node.stored_up_to(stored.up_to); },
                    [&](const Verified& verified) { node.verified(verified); },
-                   [&](const Mined& mined) { node.mined(mined); }, [&](const Resume&) { node.follow_best(); },
+                   [&](const Mined& mined) { node.mined(mined); }, [&](const Resume&) { node.resume(); },
                    [&](const DiskLow& disk) { node.set_condition(Condition::DiskFull, disk.low); }},
         event.kind);
     node.tick();
@@ -67,7 +67,11 @@ Node::Usage Node::usage() const {
             .pending_bytes = node.pool.bytes(),
             .peers = node.peers.size(),
             .tips = node.tips.size(),
-            .unstored = static_cast<std::size_t>(node.last_ticket - node.stored)};
+            .unstored = static_cast<std::size_t>(node.last_ticket - node.stored),
+            .headers_ahead = node.catch_up.headers(),
+            .bodies_ahead_bytes = node.catch_up.held_bytes()};
 }
+
+const Node::Traffic& Node::traffic() const { return inside_->traffic; }
 
 }  // namespace rhizome::core

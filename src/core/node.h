@@ -30,6 +30,10 @@ public:
         return std::nullopt;
     }
     [[nodiscard]] virtual std::optional<ledger::BlockHash> hash_at(ledger::Height) const { return std::nullopt; }
+    /// A block whose body is here too, without reading that; nothing where the host cannot tell without doing so.
+    [[nodiscard]] virtual std::optional<SealedHeader> sealed_header(const ledger::BlockHash&) const {
+        return std::nullopt;
+    }
 };
 
 /// What a node reads while it decides, and whom it asks. All outlive the node; all answer at once.
@@ -91,9 +95,28 @@ public:
         std::size_t pending_bytes = 0;
         std::size_t peers = 0;
         std::size_t tips = 0;
-        std::size_t unstored = 0;  ///< blocks not yet durable
+        std::size_t unstored = 0;       ///< blocks not yet durable
+        std::size_t headers_ahead = 0;  ///< of a chain that is being caught up with
+        std::size_t bodies_ahead_bytes = 0;
     };
     [[nodiscard]] Usage usage() const;
+
+    /// What passed over the links since the start: counters for metrics.
+    struct Traffic {
+        std::uint64_t txs_sent = 0;       ///< whole
+        std::uint64_t txs_named = 0;      ///< announced by id
+        std::uint64_t txs_asked = 0;      ///< of others, by id
+        std::uint64_t compact_sent = 0;   ///< blocks by short ids
+        std::uint64_t compact_saved = 0;  ///< bytes less than the whole blocks
+        std::uint64_t compact_heard = 0;
+        std::uint64_t compact_fill_ins = 0;   ///< of those heard, how many lacked something that was asked for
+        std::uint64_t compact_fallbacks = 0;  ///< and how many were asked for whole
+        std::uint64_t headers_heard = 0;      ///< while catching up
+        std::uint64_t bodies_heard = 0;
+        std::uint64_t bodies_asked_again = 0;
+        std::uint64_t false_guides = 0;  ///< ways that led nowhere
+    };
+    [[nodiscard]] const Traffic& traffic() const;
 
 private:
     struct Inside;

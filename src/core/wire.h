@@ -20,6 +20,15 @@ enum class MessageType : std::uint8_t {
     HaveVotes,
     AskVotes,
     WantVotes,
+    WantHeaders,
+    Headers,
+    WantBodies,
+    Bodies,
+    HaveTxs,
+    WantTxs,
+    CompactBlock,
+    WantBlockTxs,
+    BlockTxs,
 };
 std::string_view name(MessageType type);
 

@@ -41,21 +41,40 @@ SharedBlock some_block() {
     return std::make_shared<const ledger::Block>(std::move(block));
 }
 
+SealedHeader sealed_of(const SharedBlock& block) {
+    SealedHeader sealed{block->header, block->signature, block->seal};
+    sealed.seal.attestations = Bytes(5, 9);
+    return sealed;
+}
+std::shared_ptr<const std::vector<ledger::Tx>> body_of(const SharedBlock& block) { return {block, &block->txs}; }
+
 std::vector<Message> one_of_each() {
-    return {Status{.clock = Time::from_unix_seconds(1'800'000'000),
-                   .member = vote_of(3, 5).voter,
-                   .tip = hash("tip"),
-                   .height = ledger::Height{12},
-                   .justified = {consensus::Epoch{9}, hash("j")},
-                   .final_checkpoint = {consensus::Epoch{8}, hash("f")}},
-            Transactions{{some_tx("a"), some_tx("b")}},
-            NewBlock{some_block()},
-            WantBlocks{.locator = {hash("1"), hash("2")}, .wanted = hash("3")},
-            Blocks{.blocks = {some_block(), some_block()}, .more = true},
-            Votes{{vote_of(1, 5), vote_of(2, 5), vote_of(1, 6)}},
-            HaveVotes{{{consensus::Epoch{4}, 77}, {consensus::Epoch{5}, 78}}},
-            AskVotes{{{consensus::Epoch{4}, 77}}},
-            WantVotes{consensus::Epoch{99}}};
+    return {
+        Status{.clock = Time::from_unix_seconds(1'800'000'000),
+               .member = vote_of(3, 5).voter,
+               .tip = hash("tip"),
+               .height = ledger::Height{12},
+               .justified = {consensus::Epoch{9}, hash("j")},
+               .final_checkpoint = {consensus::Epoch{8}, hash("f")}},
+        Transactions{{some_tx("a"), some_tx("b")}},
+        NewBlock{some_block()},
+        WantBlocks{.locator = {hash("1"), hash("2")}, .wanted = hash("3")},
+        Blocks{.blocks = {some_block(), some_block()}, .more = true},
+        Votes{{vote_of(1, 5), vote_of(2, 5), vote_of(1, 6)}},
+        HaveVotes{{{consensus::Epoch{4}, 77}, {consensus::Epoch{5}, 78}}},
+        AskVotes{{{consensus::Epoch{4}, 77}}},
+        WantVotes{consensus::Epoch{99}},
+        WantHeaders{.locator = {hash("1"), hash("2")}, .wanted = hash("3")},
+        Headers{.headers = {sealed_of(some_block()), sealed_of(some_block())}, .more = true},
+        WantBodies{{hash("1"), hash("2")}},
+        Bodies{.first = hash("1"), .bodies = {{hash("1"), body_of(some_block())}, {hash("2"), body_of(some_block())}}},
+        HaveTxs{{some_tx("a")->wire_id, some_tx("b")->wire_id}},
+        WantTxs{{some_tx("a")->wire_id}},
+        CompactBlock{.sealed = sealed_of(some_block()),
+                     .short_ids = {1, 0xffff'ffff'ffff, 3},
+                     .given = {{0, some_tx("a")->tx}, {2, some_tx("b")->tx}}},
+        WantBlockTxs{hash("1"), {0, 7, 8}},
+        BlockTxs{hash("1"), {some_tx("a")->tx, some_tx("b")->tx}}};
 }
 
 TEST(Wire, EveryMessageIsReadAsItWasWritten) {
@@ -97,6 +116,15 @@ TEST(Wire, CountsAreBoundedBeforeAnythingIsAllocated) {
         {"names", AskVotes{std::vector<VoteName>(limits.message_votes_max + 1)}},
         {"transactions", Transactions{std::vector<ledger::SharedTx>(limits.message_txs_max + 1, some_tx("a"))}},
         {"blocks", Blocks{.blocks = std::vector<SharedBlock>(limits.answer_blocks_max + 1, some_block())}},
+        {"headers", Headers{.headers = std::vector<SealedHeader>(limits.answer_headers_max + 1)}},
+        {"bodies asked for", WantBodies{std::vector<ledger::BlockHash>(limits.ask_bodies_max + 1)}},
+        {"bodies",
+         Bodies{.bodies = std::vector<Body>(limits.ask_bodies_max + 1, Body{hash("1"), body_of(some_block())})}},
+        {"ids", HaveTxs{std::vector<ledger::WireId>(limits.message_txs_max + 1)}},
+        {"ids", WantTxs{std::vector<ledger::WireId>(limits.message_txs_max + 1)}},
+        {"a given place beyond the block", CompactBlock{.short_ids = {1}, .given = {{1, some_tx("a")->tx}}}},
+        {"a place given twice", CompactBlock{.short_ids = {1, 2, 3}, .given = {{1, {}}, {1, {}}}}},
+        {"places that do not rise", WantBlockTxs{hash("1"), {3, 2}}},
     };
     for (const auto& row : rows) EXPECT_FALSE(decode_message(encode(row.message))) << row.what;
     // A count that the bytes cannot hold.
@@ -104,7 +132,7 @@ TEST(Wire, CountsAreBoundedBeforeAnythingIsAllocated) {
     EXPECT_EQ(decode_message(liar).error().code, RejectCode::BadEncoding);
     EXPECT_EQ(decode_message(Bytes(bytes_max(MessageType::Status) + 1, 1)).error().code, RejectCode::TooLarge);
     EXPECT_EQ(decode_message(Bytes{0}).error().code, RejectCode::BadEncoding);
-    EXPECT_EQ(decode_message(Bytes{10}).error().code, RejectCode::BadEncoding);
+    EXPECT_EQ(decode_message(Bytes{19}).error().code, RejectCode::BadEncoding);
     EXPECT_EQ(decode_message({}).error().code, RejectCode::BadEncoding);
 }
 

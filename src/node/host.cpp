@@ -50,6 +50,13 @@ public:
         if (!info) return std::nullopt;
         return info->hash;
     }
+    [[nodiscard]] std::optional<core::SealedHeader> sealed_header(const ledger::BlockHash& hash) const override {
+        const auto info = store_.info(hash);
+        if (!info || !info->has_body) return std::nullopt;
+        auto seal = store_.seal(hash);
+        if (!seal) return std::nullopt;
+        return core::SealedHeader{info->header, info->signature, *std::move(seal)};
+    }
 
 private:
     const store::Store& store_;
@@ -281,6 +288,7 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     now->pending = node->pending();
     now->conditions = conditions;
     now->usage = node->usage();
+    now->traffic = node->traffic();
     view.store(now);
     std::erase_if(watchers, [](const auto& one) { return one.expired(); });
     for (const core::Notice& notice : notices)

@@ -27,6 +27,7 @@ struct NodeView {
     std::size_t pending = 0;
     std::set<core::Condition> conditions{};
     core::Node::Usage usage{};
+    core::Node::Traffic traffic{};
 };
 
 /// Where a host hands what is meant for peers. Called on the host's strand.

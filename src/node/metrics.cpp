@@ -34,6 +34,25 @@ std::string metrics_text(const NodeView& view, const store::Store& store, Time n
     gauge("votes_held", "Votes in memory.", view.usage.votes);
     gauge("headers_held", "Headers in memory.", view.usage.headers);
     gauge("branches", "Branches of the chain that are followed.", view.usage.tips);
+    gauge("headers_ahead", "Headers of a chain that is being caught up with.", view.usage.headers_ahead);
+    const auto counter = [&](std::string_view metric, std::string_view help, std::uint64_t value) {
+        add(metric, help, "counter", fmt::format("{}", value));
+    };
+    const core::Node::Traffic& traffic = view.traffic;
+    counter("transactions_sent_total", "Transactions sent whole to peers.", traffic.txs_sent);
+    counter("transactions_named_total", "Transactions announced to peers by id.", traffic.txs_named);
+    counter("transactions_asked_total", "Transactions asked of peers by id.", traffic.txs_asked);
+    counter("compact_blocks_sent_total", "Blocks sent as short ids.", traffic.compact_sent);
+    counter("compact_bytes_saved_total", "Bytes less than those blocks have whole.", traffic.compact_saved);
+    counter("compact_blocks_heard_total", "Blocks that came as short ids.", traffic.compact_heard);
+    counter("compact_fill_ins_total", "Of those, how many lacked transactions that were asked for.",
+            traffic.compact_fill_ins);
+    counter("compact_fallbacks_total", "Of those, how many were asked for whole.", traffic.compact_fallbacks);
+    counter("headers_heard_total", "Headers that came while catching up.", traffic.headers_heard);
+    counter("bodies_heard_total", "Block bodies that came while catching up.", traffic.bodies_heard);
+    counter("bodies_asked_again_total", "Block bodies that were asked of another peer after a timeout.",
+            traffic.bodies_asked_again);
+    counter("false_guides_total", "Peers that were followed and led nowhere.", traffic.false_guides);
     const auto members = members_of(view);
     gauge("members", "Members of the cluster.", members.size());
     gauge("members_ready", "Members heard of within their lease.",

@@ -2,6 +2,7 @@
 #include "node/peers.h"
 
 #include <array>
+#include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -22,6 +23,9 @@ namespace {
 
 constexpr std::string_view kNotes = "peers";
 constexpr std::string_view kBook = "book";
+constexpr std::string_view kBans = "bans";
+/// For goodbyes to leave before the links are cut.
+constexpr milliseconds kGoodbye{500};
 constexpr seconds kResolveAgain{60};
 
 stream::Address to_stream(const p2p::Address& address) {
@@ -86,12 +90,18 @@ struct Peers::Inside final : net::LinkOwner, PeerPort, std::enable_shared_from_t
 
     mutable std::mutex mutex{};
     json::Array shown{};
+    std::set<net::LinkNumber> open{};
+    std::condition_variable all_closed{};
 
     // ---- what links say --------------------------------------------------------------------------------------------
     void linked(net::LinkNumber link, bool out, const stream::Address& remote, const net::ChainKey& identity) override {
         auto address = to_p2p(remote);
         if (out)
             if (const auto asked = dialled.extract(remote); !asked.empty()) address = asked.mapped();
+        {
+            const std::lock_guard hold{mutex};
+            open.insert(link);
+        }
         if (!address) return links->close(link, "its address cannot be read");
         step(p2p::Linked{p2p::LinkId{link}, out ? p2p::Direction::Out : p2p::Direction::In, *address, identity});
     }
@@ -104,6 +114,9 @@ struct Peers::Inside final : net::LinkOwner, PeerPort, std::enable_shared_from_t
     void closed(net::LinkNumber link, const std::string& why) override {
         options.log.debug("a link ended", {{"link", link}, {"why", why}});
         step(p2p::Closed{p2p::LinkId{link}});
+        const std::lock_guard hold{mutex};
+        open.erase(link);
+        all_closed.notify_all();
     }
 
     // ---- what the node says ----------------------------------------------------------------------------------------
@@ -138,6 +151,10 @@ struct Peers::Inside final : net::LinkOwner, PeerPort, std::enable_shared_from_t
     std::deque<p2p::EventKind> events{};
     bool is_stepping = false;
     void perform(p2p::Effect& effect);
+    void save() {
+        (void)host.put_note(kNotes, kBook, manager->book().encode());
+        (void)host.put_note(kNotes, kBans, manager->encode_bans());
+    }
     void tell_members(const NodeView& view);
     void show();
     static stream::Task<void> resolve_seeds(std::shared_ptr<Inside> self, std::vector<stream::Address> seeds);
@@ -177,7 +194,7 @@ void Peers::Inside::perform(p2p::Effect& effect) {
     } else if (const auto* wanted = std::get_if<p2p::Wake>(&effect)) {
         wake->set(stream::after(wanted->at - runtime::now()));
     } else if (std::holds_alternative<p2p::Save>(effect)) {
-        (void)host.put_note(kNotes, kBook, manager->book().encode());
+        save();
     }
 }
 
@@ -248,7 +265,10 @@ Result<std::unique_ptr<Peers>> Peers::start(stream::IoContext& io, Host& host, c
     p2p::AddrBook book{key};
     if (const auto kept = host.store().note(kNotes, kBook); kept && !kept->empty())
         if (auto read = p2p::AddrBook::decode(*kept, key)) book = *std::move(read);
-    in.manager = std::make_unique<p2p::PeerManager>(rules, std::move(book), random_seed());
+    p2p::Conduct conduct;
+    if (const auto kept = host.store().note(kNotes, kBans); kept && !kept->empty())
+        if (auto read = p2p::Conduct::decode(*kept)) conduct = *std::move(read);
+    in.manager = std::make_unique<p2p::PeerManager>(rules, std::move(book), random_seed(), std::move(conduct));
     std::unique_ptr<Peers> peers{new Peers{std::move(inside)}};
     in.strand.post([&in] {
         in.wake = std::make_unique<stream::Timer>(in.strand, [&in] { in.step(p2p::Tick{}); });
@@ -274,6 +294,14 @@ Result<std::unique_ptr<Peers>> Peers::start(stream::IoContext& io, Host& host, c
 void Peers::stop() {
     if (!inside_) return;
     const auto in = std::move(inside_);
+    stream::run_on(in->strand, [&] {
+        in->save();  // while the links stand: the oldest are the next run's anchors
+        in->step(p2p::Leave{});
+    });
+    {
+        std::unique_lock hold{in->mutex};
+        (void)in->all_closed.wait_for(hold, kGoodbye, [&] { return in->open.empty(); });
+    }
     stream::run_on(in->strand, [&] {
         in->stopped = true;
         in->host.set_peers(nullptr);

@@ -13,6 +13,8 @@ constexpr std::uint32_t kNothing = 0;
 constexpr std::uint32_t kSlight = 10;
 constexpr std::uint32_t kGrave = 50;
 constexpr std::size_t kWhyMax = 200;
+constexpr std::uint8_t kVersion = 1;  ///< of the bans on the disk
+constexpr std::size_t kBanBytesLeast = 33 + 8 + 4 + 1;
 
 }  // namespace
 
@@ -130,6 +132,41 @@ void Conduct::shift(microseconds by) {
         record.at += by;
         if (record.until) *record.until += by;
     }
+}
+
+Bytes Conduct::encode(Time now) const {
+    const auto standing = bans(now);
+    Writer out;
+    out.u8(kVersion).u16(static_cast<std::uint16_t>(standing.size()));
+    for (const Ban& ban : standing)
+        out.raw(ban.identity)
+            .u64(static_cast<std::uint64_t>(std::max<std::int64_t>(0, ban.until.since_epoch().count())))
+            .u32(ban.times)
+            .short_blob(as_bytes(ban.why));
+    return std::move(out).take();
+}
+
+Result<Conduct, DecodeFault> Conduct::decode(ByteView bytes) {
+    Conduct conduct;
+    Reader in{bytes};
+    TRY(const auto version, in.u8());
+    if (version != kVersion) return Fail{DecodeFault::BadValue};
+    TRY(const auto written, in.u16());
+    TRY(const auto count, in.bounded_count(written, kRecordsMax, kBanBytesLeast));
+    for (std::size_t i = 0; i < count; ++i) {
+        TRY(const auto identity, (in.array<std::tuple_size_v<ledger::MemberKey>>()));
+        if (!conduct.records_.empty() && identity <= conduct.records_.rbegin()->first)
+            return Fail{DecodeFault::BadValue};
+        TRY(const auto until, in.u64());
+        if (until > INT64_MAX) return Fail{DecodeFault::BadValue};
+        Record record{.until = Time{microseconds{static_cast<std::int64_t>(until)}}};
+        TRY(record.times, in.u32());
+        TRY(const auto why, in.short_blob(kWhyMax));
+        record.why = std::string{why.begin(), why.end()};
+        conduct.records_.emplace(identity, std::move(record));
+    }
+    TRY(in.finish());
+    return conduct;
 }
 
 void Conduct::make_room(Time now) {

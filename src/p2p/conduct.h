@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.h"
+#include "base/codec.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "ledger/member.h"
 #include "ledger/reject.h"
@@ -62,6 +65,10 @@ public:
     void shift(microseconds by);
 
     [[nodiscard]] std::size_t size() const { return records_.size(); }
+
+    /// The bans that stand, for the disk: scores fade within minutes and are not kept.
+    [[nodiscard]] Bytes encode(Time now) const;
+    static Result<Conduct, DecodeFault> decode(ByteView bytes);
 
 private:
     struct Record {

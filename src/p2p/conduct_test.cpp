@@ -24,6 +24,28 @@ TEST(Conduct, EveryRefusalHasACost) {
     EXPECT_LT(cost_of(RejectCode::FutureBlock), kBanScore / 5) << "clocks differ";
 }
 
+TEST(Conduct, BansSurviveTheDiskAndScoresDoNot) {
+    Conduct conduct;
+    EXPECT_TRUE(conduct.blame(key(1), kBanScore, "sealed nothing", kNow));
+    EXPECT_TRUE(conduct.blame(key(2), kBanScore, "", kNow));
+    EXPECT_FALSE(conduct.blame(key(3), kBanScore / 2, "half", kNow));
+    const Bytes bytes = conduct.encode(kNow);
+    const auto read = Conduct::decode(bytes);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->encode(kNow), bytes);
+    ASSERT_EQ(read->bans(kNow).size(), 2u);
+    EXPECT_TRUE(read->is_banned(key(1), kNow));
+    EXPECT_EQ(read->bans(kNow)[0].why, "sealed nothing");
+    EXPECT_EQ(read->bans(kNow)[0].times, 1u);
+    EXPECT_FALSE(read->is_banned(key(1), kNow + Conduct::kBanFirst)) << "it ends when it would have ended";
+    EXPECT_EQ(read->score(key(3), kNow), 0u);
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+        EXPECT_FALSE(Conduct::decode(ByteView{bytes}.first(size))) << size;
+    Bytes longer = bytes;
+    longer.push_back(0);
+    EXPECT_FALSE(Conduct::decode(longer));
+}
+
 TEST(Conduct, ScoresAddUpAndFade) {
     Conduct conduct;
     EXPECT_FALSE(conduct.blame(key(1), 60, "a", kNow));

@@ -77,8 +77,11 @@ struct WasActive {
     LinkId link{};
 };
 
+/// This node stops in order: everybody is told so, and nobody is dialled any more.
+struct Leave {};
+
 using EventKind =
-    std::variant<Tick, Linked, LinkFailed, Closed, Heard, Misbehaved, MembersChanged, AddSeeds, WasActive>;
+    std::variant<Tick, Linked, LinkFailed, Closed, Heard, Misbehaved, MembersChanged, AddSeeds, WasActive, Leave>;
 struct Event {
     Time now{};  ///< by the host's clock. When it jumps, everything that waits for a time waits as long as before
     EventKind kind{};
@@ -116,7 +119,7 @@ struct Close {
 struct Wake {
     Time at{};
 };
-/// The address book has changed: `book().encode()` should reach the disk soon.
+/// The address book or the bans have changed: `book().encode()` and `encode_bans()` should reach the disk soon.
 struct Save {};
 
 using Effect = std::variant<Dial, Send, Up, Down, Close, Wake, Save>;

@@ -122,8 +122,10 @@ void PeerManager::Inside::wake() {
     effects.emplace_back(Wake{next});
 }
 
-PeerManager::PeerManager(const PeerConfig& config, AddrBook book, std::uint64_t seed)
-    : inside_(std::make_unique<Inside>(config, std::move(book), seed)) {}
+PeerManager::PeerManager(const PeerConfig& config, AddrBook book, std::uint64_t seed, Conduct conduct)
+    : inside_(std::make_unique<Inside>(config, std::move(book), seed)) {
+    inside_->conduct = std::move(conduct);
+}
 PeerManager::PeerManager(PeerManager&&) noexcept = default;
 PeerManager& PeerManager::operator=(PeerManager&&) noexcept = default;
 PeerManager::~PeerManager() = default;
@@ -134,7 +136,7 @@ std::vector<Effect> PeerManager::step(const Event& event) {
     if (in.woken && *in.woken <= in.now) in.woken.reset();
     std::visit([&](const auto& kind) { in.handle(kind); }, event.kind);
     in.watch_links();
-    in.dial_more();
+    if (!in.leaving) in.dial_more();
     if (in.changed && in.now >= in.save_at) {
         in.changed = false;
         in.save_at = in.now + in.config.save_every;
@@ -162,6 +164,7 @@ std::vector<PeerStatus> PeerManager::peers() const {
     return list;
 }
 
+Bytes PeerManager::encode_bans() const { return inside_->conduct.encode(inside_->now); }
 std::vector<Ban> PeerManager::bans() const { return inside_->conduct.bans(inside_->now); }
 bool PeerManager::lift_ban(const ledger::MemberKey& identity) { return inside_->conduct.lift(identity, inside_->now); }
 

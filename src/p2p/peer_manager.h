@@ -80,7 +80,8 @@ struct PeerStatus {
 class PeerManager {
 public:
     /// `seed`: from the kernel; it draws the nonce that tells this node from others, and all choices.
-    PeerManager(const PeerConfig& config, AddrBook book, std::uint64_t seed);
+    /// `conduct`: the bans of the run before.
+    PeerManager(const PeerConfig& config, AddrBook book, std::uint64_t seed, Conduct conduct = {});
     PeerManager(PeerManager&&) noexcept;
     PeerManager& operator=(PeerManager&&) noexcept;
     ~PeerManager();
@@ -91,6 +92,8 @@ public:
     /// In the order of the links.
     [[nodiscard]] std::vector<PeerStatus> peers() const;
     [[nodiscard]] std::vector<Ban> bans() const;
+    /// For the disk (`Conduct::decode`).
+    [[nodiscard]] Bytes encode_bans() const;
     /// For the operator. False if it was not banned.
     bool lift_ban(const ledger::MemberKey& identity);
 

@@ -170,6 +170,45 @@ TEST_F(BadInput, MessagesWithTooMuchInThemCostNothing) {
            RejectCode::TooLarge, 0);
     const auto tx = create_map(node->state(), "m", "x", now);
     expect(core::Transactions{std::vector<ledger::SharedTx>(limits.message_txs_max + 1, tx)}, RejectCode::TooLarge, 0);
+    expect(core::HaveTxs{std::vector<ledger::WireId>(limits.message_txs_max + 1)}, RejectCode::TooLarge, 0);
+    expect(core::WantTxs{std::vector<ledger::WireId>(limits.message_txs_max + 1)}, RejectCode::TooLarge, 0);
+    expect(core::WantHeaders{.locator = std::vector<ledger::BlockHash>(129)}, RejectCode::TooLarge, 0);
+    expect(core::WantBodies{}, RejectCode::TooLarge, 0);
+    expect(core::WantBodies{std::vector<ledger::BlockHash>(limits.ask_bodies_max + 1)}, RejectCode::TooLarge, 0);
+    const core::Body body{{}, std::make_shared<const std::vector<ledger::Tx>>()};
+    expect(core::Bodies{.bodies = std::vector<core::Body>(limits.ask_bodies_max + 1, body)}, RejectCode::TooLarge, 0);
+}
+
+TEST_F(BadInput, HeadersThatNobodyAskedForCostNothing) {
+    const ledger::Block block = draft_by(1, now);
+    expect_nobody_blamed(core::Headers{.headers = std::vector<core::SealedHeader>(
+                                           100, core::SealedHeader{block.header, block.signature, block.seal})},
+                         0);
+    EXPECT_EQ(node->usage().headers_ahead, 0u);
+}
+
+TEST_F(BadInput, HeadersOfAFarTipThatNobodySignedOrThatDoNotFollowAreRefused) {
+    const auto boast = [&] {
+        start_anew();
+        core::Status status{.clock = now, .height = ledger::Height{1'000}};
+        status.tip = ledger::BlockHash{crypto::sha256(as_bytes("far")).view()};
+        hear(status);
+    };
+    const ledger::Block loose = draft_by(1, now);
+    const auto good = signed_by(1, draft_by(1, now)).block;
+    boast();
+    expect(core::Headers{.headers = {{loose.header, loose.signature, loose.seal}}}, RejectCode::BadSeal, 1);
+    boast();
+    const core::SealedHeader one{good->header, good->signature, good->seal};
+    expect(core::Headers{.headers = {one, one}}, RejectCode::BadEncoding, 1);
+    EXPECT_EQ(node->usage().headers_ahead, 0u) << "nothing of it is kept";
+}
+
+TEST_F(BadInput, ACompactBlockThatNobodySignedCostsOneCheckAndPlacesBeyondABlockNone) {
+    const ledger::Block loose = draft_by(1, now, {create_map(node->state(), "m", "x", now)});
+    expect(core::CompactBlock{.sealed = {loose.header, loose.signature, loose.seal}, .short_ids = {1}},
+           RejectCode::BadSeal, 1);
+    expect(core::WantBlockTxs{hash_of(founding.members->header), {100'000}}, RejectCode::BadEncoding, 0);
 }
 
 TEST_F(BadInput, AVoteThatNobodySignedCostsOneCheckMoreThanTheMessageHasVotes) {

@@ -98,6 +98,13 @@ private:
 class Tamperer final : public Byzantine {
 public:
     SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t, SharedMessage message) override {
+        if (const auto* compact = std::get_if<core::CompactBlock>(message.get())) {
+            core::CompactBlock changed = *compact;
+            if (!changed.given.empty() && changed.given.back().place + 1 == changed.short_ids.size())
+                changed.given.pop_back();
+            changed.short_ids.pop_back();
+            return as_message(std::move(changed));
+        }
         const auto* news = std::get_if<core::NewBlock>(message.get());
         if (news == nullptr || own_block(message, sim.signer(self).key())) return message;
         ledger::Block changed = *news->block;
@@ -111,6 +118,53 @@ public:
         return as_message(core::NewBlock{std::make_shared<const ledger::Block>(std::move(changed))});
     }
     [[nodiscard]] std::string describe() const override { return "takes things out of others' blocks"; }
+};
+
+/// Far ahead of everybody, by its own word.
+class Boaster final : public Byzantine {
+public:
+    explicit Boaster(std::uint64_t seed) : random_(seed) {}
+    SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t, SharedMessage message) override {
+        if (const auto* status = std::get_if<core::Status>(message.get())) {
+            core::Status boast = *status;
+            random_.fill(boast.tip.writable());
+            boast.height = boast.height + 1'000;
+            return as_message(boast);
+        }
+        if (std::holds_alternative<core::Headers>(*message)) {
+            core::Headers invented{.more = true};
+            const auto& signer = sim.signer(self);
+            ledger::Header parent = sim.node(self).tip();
+            for (int i = 0; i < 100; ++i) {
+                ledger::Block next;
+                next.header.previous = hash_of(parent);
+                next.header.height = parent.height + 1;
+                next.header.time = parent.time + milliseconds{2};
+                next.header.consensus = parent.consensus;
+                random_.fill(next.header.merkle_root.writable());
+                next.seal.proof = to_bytes(signer.key());
+                next.header.seal_root = seal_root_of(next.seal);
+                consensus::sign(next, signer);
+                invented.headers.push_back({next.header, next.signature, next.seal});
+                parent = next.header;
+            }
+            return as_message(std::move(invented));
+        }
+        if (const auto* bodies = std::get_if<core::Bodies>(message.get())) {
+            core::Bodies changed = *bodies;
+            for (core::Body& body : changed.bodies) {
+                std::vector<ledger::Tx> txs = *body.txs;
+                txs.emplace_back();
+                body.txs = std::make_shared<const std::vector<ledger::Tx>>(std::move(txs));
+            }
+            return as_message(std::move(changed));
+        }
+        return message;
+    }
+    [[nodiscard]] std::string describe() const override { return "says that it is far ahead"; }
+
+private:
+    Random random_;
 };
 
 class Flooder final : public Byzantine {
@@ -170,6 +224,7 @@ std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed) {
         case Lie::Equivocate: return std::make_unique<Equivocator>();
         case Lie::Withhold: return std::make_unique<Withholder>();
         case Lie::Tamper: return std::make_unique<Tamperer>();
+        case Lie::FalseTip: return std::make_unique<Boaster>(seed);
         case Lie::BadScripts:
         case Lie::Flood: return std::make_unique<Flooder>(lie, seed);
         default: return std::make_unique<Forger>(lie);

@@ -16,9 +16,10 @@ enum class Lie : std::uint8_t {
     FutureTime,  ///< stamps its blocks a minute ahead
     BadScripts,  ///< spreads transactions that unlock nothing
     Tamper,      ///< passes others' blocks on with transactions or attestations missing
+    FalseTip,    ///< says it is far ahead, shows headers that nobody has bodies for, and other blocks' bodies
     Flood,       ///< as many votes, blocks without parents and transactions as the link carries
 };
-inline constexpr std::size_t kLies = 9;
+inline constexpr std::size_t kLies = 10;
 
 std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed);
 

@@ -53,7 +53,7 @@ Sim::Sim(const Setup& setup)
         machines_[left].neighbours.insert(right);
         machines_[right].neighbours.insert(left);
     }
-    for (std::size_t i = 0; i < setup.machines && setup.links.empty(); ++i) {
+    for (std::size_t i = 0; i < setup.machines && setup.links.empty() && !setup.links_by_hand; ++i) {
         if (setup.neighbours == 0 || setup.machines <= setup.neighbours + 1) {
             for (std::size_t j = 0; j < setup.machines; ++j)
                 if (j != i) machines_[i].neighbours.insert(j);
@@ -177,6 +177,12 @@ void Sim::note_own_words(std::size_t index, const core::Message& message) {
     if (const auto* news = std::get_if<core::NewBlock>(&message)) note_block(*news->block);
     if (const auto* answer = std::get_if<core::Blocks>(&message))
         for (const core::SharedBlock& block : answer->blocks) note_block(*block);
+    const auto note_sealed = [&](const core::SealedHeader& one) {
+        note_block({.header = one.header, .signature = one.signature, .txs = {}, .seal = one.seal});
+    };
+    if (const auto* compact = std::get_if<core::CompactBlock>(&message)) note_sealed(compact->sealed);
+    if (const auto* headers = std::get_if<core::Headers>(&message))
+        for (const core::SealedHeader& one : headers->headers) note_sealed(one);
     if (!own || !machine.dies_speaking) return;
     const microseconds back_after = *machine.dies_speaking;
     machine.dies_speaking.reset();
@@ -343,7 +349,15 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         const auto to = machine.peers.find(send->to);
         if (to == machine.peers.end()) return;
         core::SharedMessage message = std::move(send->message);
-        if (machine.liar) message = machine.liar->outgoing(*this, index, to->second, std::move(message));
+        if (machine.liar) {
+            // Half of its neighbours get whole blocks to be lied about, the others compact ones.
+            if (const auto* compact = std::get_if<core::CompactBlock>(message.get());
+                compact != nullptr && to->second % 2 == 0)
+                if (auto block = machine.disk.block(hash_of(compact->sealed.header)))
+                    message = std::make_shared<const core::Message>(
+                        core::NewBlock{std::make_shared<const ledger::Block>(*std::move(block))});
+            message = machine.liar->outgoing(*this, index, to->second, std::move(message));
+        }
         if (!message) return;
         if (!machine.liar) note_own_words(index, *message);
         send_as(index, to->second, message);
@@ -397,6 +411,10 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         if (who != machine.peers.end() && !machine.liar && !machines_[who->second].liar)
             checks_.fault(
                 fmt::format("machine {} blames honest machine {}: {}", index, who->second, to_text(blame->why)));
+        if (blamed && who != machine.peers.end())
+            at(now_, [this, index, other = who->second, why = blame->why] {
+                if (blamed) blamed(index, other, why);
+            });
         if (watch && who != machine.peers.end()) see(index, Blamed{who->second, std::string{name(blame->why.code)}});
     }
 }
@@ -407,6 +425,7 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
 bool Sim::can_hear(std::size_t from, std::size_t to) const { return !blocked_.contains({from, to}); }
 
 void Sim::send_as(std::size_t from, std::size_t to, const core::SharedMessage& message) {
+    if (overhear) overhear(from, to, *message);
     const auto own = links_.find({from, to});
     const LinkQuality& link = own == links_.end() ? setup_.link : own->second;
     if (!can_hear(from, to) || random_.below(1'000) < link.loss) return;
@@ -450,6 +469,12 @@ void Sim::disconnect(std::size_t left, std::size_t right) {
         step(self, core::PeerDown{id});
     }
 }
+
+void Sim::link(std::size_t left, std::size_t right) {
+    if (is_up(left) && is_up(right) && !machines_[left].linked.contains(right)) connect(left, right);
+}
+
+void Sim::unlink(std::size_t left, std::size_t right) { disconnect(left, right); }
 
 void Sim::update_links() {
     for (std::size_t left = 0; left < machines_.size(); ++left)

@@ -38,6 +38,7 @@ struct Setup {
     LinkQuality link{};
     std::size_t neighbours = 0;                                ///< each machine's links; 0: everybody with everybody
     std::vector<std::pair<std::size_t, std::size_t>> links{};  ///< these and no others, when there are any
+    bool links_by_hand = false;                                ///< only what `link` says: for `PeerLayer`
     microseconds sync_min{100};
     microseconds sync_max{400};
     std::uint64_t hash_rate = 100;  ///< nonces that each machine tries in a second, on chains that work
@@ -90,6 +91,10 @@ public:
     void block(std::size_t from, std::size_t to, bool blocked);
     /// All directions that carry nothing from now on.
     void block_only(std::set<std::pair<std::size_t, std::size_t>> directions);
+    /// Two machines have a connection from now on, or no longer, where links are made by hand.
+    void link(std::size_t left, std::size_t right);
+    void unlink(std::size_t left, std::size_t right);
+    [[nodiscard]] bool can_hear(std::size_t from, std::size_t to) const;
     void set_link(std::size_t from, std::size_t to, const LinkQuality& quality);
     void set_links(const LinkQuality& quality);
     /// The power fails; `keep` thousandths of what was not synced survive.
@@ -148,6 +153,11 @@ public:
     [[nodiscard]] const Setup& setup() const { return setup_; }
     /// Told what happens, when somebody wants to watch. Changes nothing.
     std::function<void(const Seen&)> watch;
+    /// Told every message as it leaves, also those that will be lost. Changes nothing.
+    std::function<void(std::size_t from, std::size_t to, const core::Message&)> overhear;
+
+    /// Told when a machine blames another.
+    std::function<void(std::size_t machine, std::size_t other, const ledger::Reject& why)> blamed;
 
     /// How much longer than the link takes a message is on its way: for networks that carry one kind of message worse
     /// than another.
@@ -206,7 +216,6 @@ private:
     void connect(std::size_t left, std::size_t right);
     void disconnect(std::size_t left, std::size_t right);
     void update_links();
-    [[nodiscard]] bool can_hear(std::size_t from, std::size_t to) const;
     void ask_again(std::size_t order);
     void answer(std::size_t machine, const core::Answer& answer);
     void one_load_event();

@@ -70,6 +70,12 @@ private:
         setup.config.recent_changes = 1 + static_cast<std::size_t>(random_.below(64));
         setup.config.blocks_per_slice = 1 + static_cast<std::size_t>(random_.below(32));
         if (random_.chance(1, 4)) setup.neighbours = 3;
+        // Drawn apart as well: how soon a gap is a long one, a block a large one, and how much is asked for at once.
+        Random sync{seed ^ 0x73'79'6e'63};
+        setup.config.catch_up_from = 1 + static_cast<std::size_t>(sync.below(64));
+        setup.config.compact_txs_min = 1 + static_cast<std::size_t>(sync.below(4));
+        setup.config.ask_bodies_max = 1 + static_cast<std::size_t>(sync.below(32));
+        setup.config.answer_headers_max = 1 + static_cast<std::size_t>(sync.below(128));
         say(fmt::format("{} machines, {}, {} trust, links of {} us and up to {} more, {}/1000 lost, {}/1000 twice",
                         setup.machines, works_ ? "work" : "authority", byzantine_ ? "byzantine" : "crash",
                         setup.link.delay.count(), setup.link.jitter.count(), setup.link.loss, setup.link.duplicate));

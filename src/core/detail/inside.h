@@ -14,6 +14,8 @@
 #include "consensus/judge.h"
 #include "consensus/vote_book.h"
 #include "consensus/voting.h"
+#include "core/detail/catch_up.h"
+#include "core/detail/compact.h"
 #include "core/detail/recent_blocks.h"
 #include "core/node.h"
 #include "ledger/reorganise.h"
@@ -41,6 +43,10 @@ struct PeerState {
     bool is_member = false;
     consensus::MemberKey member{};
     consensus::Checkpoint justified{};   ///< as it last said
+    ledger::BlockHash tip{};             ///< the same
+    ledger::Height height{};             ///< the same
+    Time guide_after{};                  ///< it led nowhere: not followed far before this
+    std::uint32_t false_ways = 0;        ///< how often it did
     std::optional<Time> asked_blocks{};  ///< a question is open
     ledger::BlockHash last_block{};      ///< where its last answer ended
     std::optional<Time> asked_votes{};
@@ -94,6 +100,14 @@ struct Node::Inside final : consensus::BlockLore {
     ledger::ChainId chain;
 
     std::map<PeerId, PeerState> peers;
+    detail::CatchUp catch_up;
+    bool is_catching_up = false;                      ///< what becomes the tip now is nobody's news
+    std::map<ledger::BlockHash, SharedBlock> unkept;  ///< taken in this step, not on the disk
+    detail::RecentTxs recent_txs;
+    std::map<ledger::BlockHash, detail::OpenCompact> open_compacts;
+    /// Transactions that were asked for by id, and when.
+    std::map<ledger::WireId, Time> asked_txs;
+    Traffic traffic{};
     std::map<ledger::BlockHash, std::vector<std::pair<PeerId, SharedBlock>>> orphans;  ///< by parent
     std::deque<ledger::BlockHash> orphan_order;
     std::multimap<Time, std::pair<PeerId, SharedBlock>> future;
@@ -158,6 +172,8 @@ struct Node::Inside final : consensus::BlockLore {
     };
     std::deque<Held> held;  ///< own votes and blocks that wait for the disk
     bool sync_wanted = false;
+    bool resume_wanted = false;   ///< there is more to do
+    bool resume_pending = false;  ///< and the host knows
     BatchId last_batch{};
     /// Of parked messages; and, of votes, which place in the message each job is about.
     std::map<BatchId, std::pair<std::vector<SignatureJob>, std::vector<std::size_t>>> jobs_of;
@@ -172,7 +188,10 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/blocks.cpp: blocks that come in
     // --------------------------------------------------------------------
-    void take_block(PeerId from, const SharedBlock& block);
+    /// `KeepLater`: of a way that is caught up with, known to be whole. Most become the tip in the same step and are
+    /// written once; `keep_rest` writes the others.
+    enum class Keeping : std::uint8_t { KeepNow, KeepLater };
+    void take_block(PeerId from, const SharedBlock& block, Keeping keeping = Keeping::KeepNow);
     void heard(PeerId from, const NewBlock& message);
     void heard(PeerId from, const Blocks& message);
     void heard(PeerId from, const WantBlocks& message);
@@ -184,8 +203,36 @@ struct Node::Inside final : consensus::BlockLore {
     void want_unreadable(PeerId from);
     void take_future();
     void take_orphans(const ledger::BlockHash& parent);
+    void heard(PeerId from, const CompactBlock& message);
+    void heard(PeerId from, const WantBlockTxs& message);
+    void heard(PeerId from, const BlockTxs& message);
+    /// Takes what was put together, or asks for the whole block when that went wrong.
+    void close_compact(detail::OpenCompact open, const ledger::BlockHash& hash);
+    [[nodiscard]] SharedMessage compact_for(PeerState& peer, const SharedBlock& block, const ledger::BlockHash& hash);
     void note_claims(const HeaderNode* node, const ledger::Block& block, const consensus::MemberKey& proposer,
                      PeerId from);
+
+    // ---- handlers/catch_up.cpp: what is far behind
+    // -------------------------------------------------------------------
+    /// So far ahead that it is followed headers first.
+    [[nodiscard]] bool is_far(ledger::Height height) const;
+    void begin_catch_up(PeerId guide);
+    void ask_headers();
+    void heard(PeerId from, const WantHeaders& message);
+    void heard(PeerId from, const Headers& message);
+    /// Whether it may stand behind those there are; ends the way where not.
+    bool extend_way(const SealedHeader& sealed);
+    void heard(PeerId from, const WantBodies& message);
+    void heard(PeerId from, const Bodies& message);
+    /// Asks for what is missing next, and leaves ways that lead nowhere.
+    void go_on_catching_up();
+    void take_caught_up();
+    /// To the disk with all that was taken and is not there yet: before the chain could lead over them.
+    void keep_rest();
+    enum class FalseWay : std::uint8_t { Silent, DeadEnd, BrokenPromise };
+    void leave_guide(FalseWay why);
+    [[nodiscard]] std::optional<SealedHeader> sealed_header(const ledger::BlockHash& hash) const;
+    void resume();
 
     // ---- handlers/chain.cpp: which chain is followed
     // -----------------------------------------------------------------
@@ -200,6 +247,10 @@ struct Node::Inside final : consensus::BlockLore {
     /// Goes on towards the best chain, some blocks at a time; settles when it is there.
     void follow_best();
     bool apply_child(const HeaderNode* node, const HeaderNode* goal);
+    /// The child of the tip is good, or not.
+    bool adopt_child(const HeaderNode* node, const SharedBlock& block, Result<ledger::Applied, ledger::Reject> applied);
+    /// Several children, one after the other; says how many. The signatures of the next are verified meanwhile.
+    std::size_t apply_row(const HeaderNode* goal, std::size_t most);
     void step_mover();
     void settle();
     void note_judged(const HeaderNode* node, const ledger::Block& block);
@@ -253,11 +304,18 @@ struct Node::Inside final : consensus::BlockLore {
     // ---- handlers/transactions.cpp: pool and clients
     // -----------------------------------------------------------------
     void heard(PeerId from, const Transactions& message);
+    void heard(PeerId from, const HaveTxs& message);
+    void heard(PeerId from, const WantTxs& message);
+    void take_txs(PeerId from, std::span<const ledger::SharedTx> txs);
+    /// In messages of bounded size.
+    void send_txs(PeerId to, std::span<const ledger::SharedTx> txs);
     void submit(const Submit& event);
     void forget(ClientId client);
     /// The block of the chain that has it; null when none has, or it was too long ago.
     [[nodiscard]] const HeaderNode* place_of(const ledger::TxId& id) const;
-    void announce(std::span<const ledger::SharedTx> txs, PeerId except);
+    /// Whole: what nobody else has yet. Named: what may be there already; who lacks it asks.
+    enum class Telling : std::uint8_t { Whole, Named };
+    void announce(std::span<const ledger::SharedTx> txs, PeerId except, Telling telling);
     void announce_again();
     void tell(const ledger::TxId& id, Awaited& awaited_tx, Stage stage, const ledger::BlockHash& block,
               std::optional<ledger::Reject> refused = {});

@@ -59,7 +59,13 @@ void Node::Inside::heard(PeerId from, const Blocks& message) {
     }
     if (peer != peers.end() && !message.blocks.empty()) {
         peer->second.last_block = hash_of(message.blocks.back()->header);
-        if (message.more && tree.find(peer->second.last_block) != nullptr) want_blocks(from, {});
+        if (message.more && tree.find(peer->second.last_block) != nullptr) {
+            if (is_far(peer->second.height)) {
+                begin_catch_up(from);
+            } else {
+                want_blocks(from, {});
+            }
+        }
     }
     follow_best();
 }
@@ -109,6 +115,8 @@ std::optional<ledger::BlockHash> Node::Inside::hash_below(const HeaderNode* goal
 void Node::Inside::want_blocks(PeerId from, const ledger::BlockHash& wanted) {
     const auto peer = peers.find(from);
     if (peer == peers.end()) return;
+    // What lies in between comes headers first: all of it would come twice.
+    if (catch_up.is_active() && is_far(peer->second.height)) return;
     if (peer->second.asked_blocks && now < *peer->second.asked_blocks + config.answer_timeout) return;
     peer->second.asked_blocks = now;
     // Where it got to with its own branch comes first: that may be long and not followed here yet.
@@ -128,7 +136,7 @@ void Node::Inside::want_unreadable(PeerId from) {
     send(from, WantBlocks{.locator = tree.locator(node->parent), .wanted = node->hash});
 }
 
-void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
+void Node::Inside::take_block(PeerId from, const SharedBlock& block, Keeping keeping) {
     const auto hash = hash_of(block->header);
     if (unreadable.contains(hash) && ledger::is_whole(*block)) {
         blocks.put(hash, block);
@@ -141,7 +149,7 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
     const auto proposer = consensus::check_proposer(*block, signatures);
     if (!proposer) return blame(from, proposer.error());
     // Else a relay that changes a good block's transactions would get the header banned, and with it the block.
-    if (!ledger::is_whole(*block))
+    if (keeping == Keeping::KeepNow && !ledger::is_whole(*block))
         return blame(from, {.code = RejectCode::BadMerkle, .why = "the transactions are not those of the header"});
     if (block->header.consensus != parameters().consensus)
         return blame(from, {.code = RejectCode::BadSeal, .why = "the block is of another consensus than the chain"});
@@ -176,7 +184,11 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block) {
     note_claims(*node, *block, *proposer, from);
     blocks.put(hash, block);
     // A child of the tip is judged at once and written when it is good; others are kept for when their branch wins.
-    if ((*node)->parent != settled || is_moving()) persist(KeepBlock{block});
+    if (keeping == Keeping::KeepLater) {
+        unkept.emplace(hash, block);
+    } else if ((*node)->parent != settled || is_moving()) {
+        persist(KeepBlock{block});
+    }
     tips.erase((*node)->parent->hash);
     tips.emplace(hash, *node);
     if (tips.size() > config.tips_max) {

@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "core/detail/inside.h"
+#include "ledger/block_row.h"
 
 namespace rhizome::core {
 namespace {
@@ -98,16 +99,21 @@ void Node::Inside::follow_best() {
             return;
         }
         if (at == settled && HeaderTree::is_ancestor(at, best)) {
-            // The common case: the chain grows.
+            // The common case: the chain grows. Where others remember what blocks do there is nothing to prepare.
+            if (ports.memory == nullptr && best->header.height > at->header.height + 1) {
+                budget -= std::min(budget, apply_row(best, budget + 1));
+                continue;
+            }
             const HeaderNode* child = HeaderTree::ancestor(best, at->header.height + 1);
             if (apply_child(child, best)) settle();
             continue;
         }
+        keep_rest();
         mover_goal = best;
         mover =
             std::make_unique<Reorganisation>(state, at, best, blocks, block_rules, ports.cache, ports.parallel, kept);
     }
-    if (is_moving() || best_tip() != at) effects.emplace_back(Continue{});
+    if (is_moving() || best_tip() != at) resume_wanted = true;
 }
 
 bool Node::Inside::apply_child(const HeaderNode* node, const HeaderNode* goal) {
@@ -116,20 +122,59 @@ bool Node::Inside::apply_child(const HeaderNode* node, const HeaderNode* goal) {
         note_unreadable(node, goal);
         return false;
     }
-    auto applied = judge_and_apply(state, at->header, **block, block_rules, ports.cache, ports.parallel);
+    return adopt_child(node, *block,
+                       judge_and_apply(state, at->header, **block, block_rules, ports.cache, ports.parallel));
+}
+
+bool Node::Inside::adopt_child(const HeaderNode* node, const SharedBlock& block,
+                               Result<ledger::Applied, ledger::Reject> applied) {
     if (!applied) {
         mark_invalid(node, applied.error());
         return false;
     }
     state.advance(applied->commit);
     at = node;
+    unkept.erase(node->hash);
     blocks.put_change(node->hash, applied->commit.delta);
     std::vector<ledger::TxId> ids;
-    ids.reserve((*block)->txs.size());
+    ids.reserve(block->txs.size());
     for (const ledger::Effects& effect : applied->effects) ids.push_back(effect.tx->id);
-    persist(AppendBlock{*block, std::move(ids), std::move(applied->commit)});
-    note_judged(node, **block);
+    persist(AppendBlock{block, std::move(ids), std::move(applied->commit)});
+    note_judged(node, *block);
     return true;
+}
+
+std::size_t Node::Inside::apply_row(const HeaderNode* goal, std::size_t most) {
+    ledger::BlockRow row{block_rules, ports.cache, ports.parallel};
+    std::deque<std::pair<const HeaderNode*, SharedBlock>> waiting;  // as many as are in the row
+    ledger::Height next = at->header.height + 1;
+    std::size_t done = 0;
+    while (done < most) {
+        for (; row.size() < ledger::BlockRow::kDepth && next <= goal->header.height; ++next) {
+            const HeaderNode* node = HeaderTree::ancestor(goal, next);
+            const auto block = blocks.shared(node->hash);
+            if (!block) {
+                if (row.empty()) note_unreadable(node, goal);
+                break;
+            }
+            waiting.emplace_back(node, *block);
+            row.push(*block);
+        }
+        if (row.empty()) break;
+        ++done;
+        bool good = false;
+        const HeaderNode* const node = waiting.front().first;
+        const SharedBlock block = std::move(waiting.front().second);
+        row.step(state, at->header, [&](const ledger::Block&, Result<ledger::Applied, ledger::Reject> applied) {
+            good = adopt_child(node, block, std::move(applied));
+        });
+        waiting.pop_front();
+        if (!good) break;
+        settle();
+        // A block may say that another chain is the better one.
+        if (best_tip() != goal) break;
+    }
+    return done;
 }
 
 void Node::Inside::step_mover() {
@@ -280,8 +325,8 @@ void Node::Inside::settle() {
     note_pending();
     if (!route.undo.empty()) {
         retry_refused();
-        // Everybody announces what came back, in chain order; those who accepted it first do so at once.
-        announce(returned, {});
+        // Everybody announces what came back, in chain order. Most have it from the same blocks.
+        announce(returned, {}, Telling::Named);
     }
     effects.emplace_back(Publish{std::move(moved)});
     if (newest) tell_block(newest, settled->hash);

@@ -28,6 +28,10 @@ void Node::Inside::peer_up(PeerId peer) {
 
 void Node::Inside::peer_down(PeerId peer) {
     peers.erase(peer);
+    catch_up.peer_gone(peer);
+    // Others will say that they are ahead; what was taken so far stays.
+    if (catch_up.guide() == peer) catch_up.end();
+    go_on_catching_up();
     check_clock();
 }
 
@@ -56,9 +60,19 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     peer.member = message.member;
     peer.is_member = is_member(message.member);
     peer.justified = message.justified;
+    peer.tip = message.tip;
+    peer.height = message.height;
+    catch_up.note_height(from, message.height);
     peer.known_blocks.put(message.tip, 0);
     if (peers.size() <= 2) check_clock();  // with more of them once a second will do
-    if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) want_blocks(from, message.tip);
+    if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) {
+        if (is_far(message.height)) {
+            begin_catch_up(from);
+        } else {
+            want_blocks(from, message.tip);
+        }
+    }
+    go_on_catching_up();
     if (!unreadable.empty()) want_unreadable(from);
     // It may have missed our tip, or the votes that show what we know.
     const auto knows = [&](const Checkpoint& checkpoint) {
@@ -76,12 +90,17 @@ void Node::Inside::heard(PeerId from, const Status& message) {
 void Node::Inside::tell_block(const SharedBlock& block, const ledger::BlockHash& hash) {
     // A node's own block waits for the disk first.
     if (!held.empty() && held.back().block == block) return;
-    SharedMessage message;
+    if (is_catching_up) return;  // it is old: those from whom it came have it
+    SharedMessage whole;
     for (auto& [id, peer] : peers) {
         if (peer.known_blocks.get(hash) != nullptr) continue;
         peer.known_blocks.put(hash, 0);
-        if (!message) message = std::make_shared<const Message>(NewBlock{block});
-        effects.emplace_back(Send{id, message});
+        SharedMessage message = compact_for(peer, block, hash);
+        if (!message) {
+            if (!whole) whole = std::make_shared<const Message>(NewBlock{block});
+            message = whole;
+        }
+        effects.emplace_back(Send{id, std::move(message)});
     }
 }
 
@@ -125,14 +144,16 @@ void Node::Inside::hear(const Heard& event) {
             places.push_back(i);
         }
     };
-    const auto ask_block = [&](const SharedBlock& block) {
-        const auto proposer = consensus::proposer_in(block->seal);
-        const auto hash = hash_of(block->header);
+    const auto ask_sealed = [&](const ledger::Header& header, const std::array<std::uint8_t, 64>& signature,
+                                const ledger::Seal& seal) {
+        const auto proposer = consensus::proposer_in(seal);
+        const auto hash = hash_of(header);
         if (!proposer || tree.find(hash) != nullptr) return;
-        ask(*proposer, crypto::Digest{hash.view()}, block->signature);
-        if (const auto votes = consensus::decode_votes(block->seal.attestations, consensus::kCarriedVotesMax))
+        ask(*proposer, crypto::Digest{hash.view()}, signature);
+        if (const auto votes = consensus::decode_votes(seal.attestations, consensus::kCarriedVotesMax))
             ask_votes(*votes);
     };
+    const auto ask_block = [&](const SharedBlock& block) { ask_sealed(block->header, block->signature, block->seal); };
     if (const auto* votes = std::get_if<Votes>(event.message.get())) {
         if (votes->votes.size() <= config.message_votes_max) ask_votes(votes->votes);
     } else if (const auto* block = std::get_if<NewBlock>(event.message.get())) {
@@ -140,6 +161,13 @@ void Node::Inside::hear(const Heard& event) {
     } else if (const auto* many = std::get_if<Blocks>(event.message.get())) {
         if (many->blocks.size() <= config.answer_blocks_max)
             for (const SharedBlock& one : many->blocks) ask_block(one);
+    } else if (const auto* headers = std::get_if<Headers>(event.message.get())) {
+        // Nobody else is listened to.
+        if (event.from == catch_up.guide() && catch_up.awaits_headers() &&
+            headers->headers.size() <= config.answer_headers_max)
+            for (const SealedHeader& one : headers->headers) ask_sealed(one.header, one.signature, one.seal);
+    } else if (const auto* compact = std::get_if<CompactBlock>(event.message.get())) {
+        ask_sealed(compact->sealed.header, compact->sealed.signature, compact->sealed.seal);
     }
     const bool alone = jobs.size() <= config.verify_alone_max;
     if (parked.empty() && alone) return dispatch(event);

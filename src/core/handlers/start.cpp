@@ -31,6 +31,8 @@ Node::Inside::Inside(const Config& config_in, const Start& start, const Ports& p
       pool(config_in.pool, ports_in.rules, ports_in.cache),
       random(start.seed),
       chain(start.chain),
+      catch_up(config_in),
+      recent_txs(config_in.recent_txs_bytes),
       now(now_in),
       started(now_in) {
     pool.dropped = [this](const ledger::SharedTx& tx, const ledger::Reject& why) { note_dropped(tx, why); };

@@ -39,7 +39,10 @@ void Node::Inside::set_clock(Time time) {
         peer.asked_blocks.reset();
         peer.asked_votes.reset();
         peer.clock_heard = {};
+        peer.guide_after = std::min(peer.guide_after, now);
     }
+    catch_up.reset_times(now);
+    asked_txs.clear();
     for (auto& [id, one] : awaited) {
         one.told = std::min(one.told, now);
         one.lost_since.reset();
@@ -54,6 +57,7 @@ void Node::Inside::tick() {
         announce_again();
     }
     if (next_flush && now >= *next_flush) flush_votes();
+    if (const auto look = catch_up.next_look(); look && now >= *look) go_on_catching_up();
     vote_if_due();
     seal_if_due();
 }
@@ -64,6 +68,7 @@ void Node::Inside::set_wake() {
         if (when) wake = std::min(wake, *when);
     };
     consider(next_flush);
+    consider(catch_up.next_look());
     consider(next_vote());
     consider(next_seal());
     if (!future.empty())
@@ -81,6 +86,11 @@ void Node::Inside::finish_step() {
         effects.emplace_back(Sync{last_ticket});
         if (!holds(SafetyRule::DurableVotes)) stored_up_to(last_ticket);
     }
+    if (resume_wanted && !resume_pending) {
+        resume_pending = true;
+        effects.emplace_back(Continue{});
+    }
+    resume_wanted = false;
     blocks.end_step();
     set_wake();
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/detail/inside.h"
+#include "ledger/codec.h"
 
 namespace rhizome::core {
 
@@ -15,21 +16,83 @@ void Node::Inside::heard(PeerId from, const Transactions& message) {
     if (message.txs.size() > config.message_txs_max)
         return blame(from, {.code = RejectCode::TooLarge, .why = "more transactions than a message may have"});
     const auto peer = peers.find(from);
+    for (const SharedTx& tx : message.txs) {
+        if (peer != peers.end()) peer->second.known_txs.put(tx->wire_id, 0);
+        asked_txs.erase(tx->wire_id);
+        recent_txs.put(tx);
+    }
+    take_txs(from, message.txs);
+}
+
+void Node::Inside::take_txs(PeerId from, std::span<const SharedTx> txs) {
     if (conditions.contains(Condition::DiskFull)) return;
     // The link's own number stands for the sender: one flooding neighbour has one share of the pool.
     ledger::Sender sender{};
     const Bytes number = ledger::records::encode_number(from.number());
     std::copy(number.begin(), number.end(), sender.writable().begin());
     std::vector<SharedTx> fresh;
-    for (const SharedTx& tx : message.txs) {
-        if (peer != peers.end()) peer->second.known_txs.put(tx->wire_id, 0);
+    for (const SharedTx& tx : txs) {
         if (included.contains(tx->id) || pool.find(tx->id) != nullptr) continue;
         const auto taken = pool.admit(tx, sender, TxClass::Relayed);
         // A refusal is no fault of the peer's: it may follow another branch, or not have heard of a change yet.
         if (taken && *taken == PendingPool::Admission::Added) fresh.push_back(tx);
     }
     note_pending();
-    announce(fresh, from);
+    announce(fresh, from, Telling::Named);
+}
+
+void Node::Inside::heard(PeerId from, const HaveTxs& message) {
+    if (message.ids.size() > config.message_txs_max)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "more ids of transactions than a message may have"});
+    const auto peer = peers.find(from);
+    std::vector<SharedTx> again;
+    WantTxs want;
+    for (const ledger::WireId& id : message.ids) {
+        if (peer != peers.end()) peer->second.known_txs.put(id, 0);
+        if (const SharedTx here = recent_txs.find(id)) {
+            // Refused before, perhaps, by a state that is another now.
+            if (!included.contains(here->id) && pool.find(here->id) == nullptr) again.push_back(here);
+            continue;
+        }
+        const auto [asked, first] = asked_txs.try_emplace(id, now);
+        if (!first && now < asked->second + config.vote_timeout) continue;
+        asked->second = now;
+        want.ids.push_back(id);
+    }
+    traffic.txs_asked += want.ids.size();
+    if (!want.ids.empty()) send(from, std::move(want));
+    if (!again.empty()) take_txs(from, again);
+    // What nobody sent is no longer waited for; of a liar's ids no more are kept than of everybody's.
+    if (asked_txs.size() > 4 * config.message_txs_max)
+        std::erase_if(asked_txs, [&](const auto& one) { return now >= one.second + config.vote_timeout; });
+    if (asked_txs.size() > 16 * config.message_txs_max) asked_txs.clear();
+}
+
+void Node::Inside::heard(PeerId from, const WantTxs& message) {
+    if (message.ids.size() > config.message_txs_max)
+        return blame(from, {.code = RejectCode::TooLarge, .why = "more ids of transactions than a message may have"});
+    std::vector<SharedTx> found;
+    for (const ledger::WireId& id : message.ids)
+        if (SharedTx here = recent_txs.find(id)) found.push_back(std::move(here));
+    send_txs(from, found);
+}
+
+void Node::Inside::send_txs(PeerId to, std::span<const SharedTx> txs) {
+    Transactions message;
+    std::size_t bytes = 0;
+    const auto flush = [&] {
+        if (message.txs.empty()) return;
+        traffic.txs_sent += message.txs.size();
+        send(to, std::exchange(message, {}));
+        bytes = 0;
+    };
+    for (const SharedTx& tx : txs) {
+        const std::size_t size = ledger::encoded_size(tx->tx);
+        if (bytes + size > config.message_txs_bytes || message.txs.size() == config.message_txs_max) flush();
+        message.txs.push_back(tx);
+        bytes += size;
+    }
+    flush();
 }
 
 bool Node::Inside::defer(const EventKind& event) {
@@ -96,7 +159,7 @@ void Node::Inside::submit(const Submit& event) {
     awaited[id] = {.tx = event.tx, .clients = {event.client}, .told = now};
     answer(Stage::Accepted, {});
     note_pending();
-    announce({&event.tx, 1}, {});
+    announce({&event.tx, 1}, {}, Telling::Whole);
 }
 
 const HeaderNode* Node::Inside::place_of(const TxId& id) const {
@@ -122,21 +185,27 @@ void Node::Inside::note_pending() {
     }
 }
 
-void Node::Inside::announce(std::span<const SharedTx> txs, PeerId except) {
-    if (txs.empty()) return;
+void Node::Inside::announce(std::span<const SharedTx> txs, PeerId except, Telling telling) {
+    for (const SharedTx& tx : txs) recent_txs.put(tx);  // whoever is told may ask
     for (auto& [id, peer] : peers) {
         if (id == except) continue;
-        Transactions message;
+        std::vector<SharedTx> whole;
+        HaveTxs named;
         for (const SharedTx& tx : txs) {
             if (peer.known_txs.get(tx->wire_id) != nullptr) continue;
-            peer.known_txs.put(tx->wire_id, 0);
-            message.txs.push_back(tx);
-            if (message.txs.size() == config.message_txs_max) {
-                send(id, std::move(message));
-                message = {};
+            peer.known_txs.put(tx->wire_id, 0);  // or it asks
+            if (telling == Telling::Whole) {
+                whole.push_back(tx);
+                continue;
             }
+            named.ids.push_back(tx->wire_id);
+            if (named.ids.size() < config.message_txs_max) continue;
+            traffic.txs_named += named.ids.size();
+            send(id, std::exchange(named, {}));
         }
-        if (!message.txs.empty()) send(id, std::move(message));
+        send_txs(id, whole);
+        traffic.txs_named += named.ids.size();
+        if (!named.ids.empty()) send(id, std::move(named));
     }
 }
 
@@ -151,7 +220,7 @@ void Node::Inside::announce_again() {
     // Whether they have it is not known: it may have been lost on the way.
     for (auto& [id, peer] : peers)
         for (const SharedTx& tx : again) peer.known_txs.erase(tx->wire_id);
-    announce(again, {});
+    announce(again, {}, Telling::Named);
 }
 
 void Node::Inside::tell(const TxId& id, Awaited& one, Stage stage, const ledger::BlockHash& block,

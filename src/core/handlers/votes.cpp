@@ -230,7 +230,7 @@ void Node::Inside::bring_evidence(const consensus::Evidence& evidence) {
     if (!tx || pool.find((*tx)->id) != nullptr) return;
     if (!pool.admit(*tx, {}, ledger::TxClass::System)) return;
     note_pending();
-    announce({&*tx, 1}, {});
+    announce({&*tx, 1}, {}, Telling::Whole);
 }
 
 void Node::Inside::flush_votes() {

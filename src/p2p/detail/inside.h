@@ -75,7 +75,8 @@ struct PeerManager::Inside {
     Time dial_at{};
     Time feeler_at{};
     Time save_at{};
-    bool changed = false;  ///< the book, since it was saved
+    bool changed = false;  ///< the book or the bans, since they were saved
+    bool leaving = false;
     std::optional<Time> woken{};
     std::vector<Effect> effects{};
 
@@ -84,6 +85,7 @@ struct PeerManager::Inside {
     void handle(const Tick& event);
     void handle(const MembersChanged& event);
     void handle(const AddSeeds& event);
+    void handle(const Leave& event);
     void watch_links();
     void wake();
 

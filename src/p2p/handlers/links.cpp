@@ -119,6 +119,8 @@ void PeerManager::Inside::handle(const Closed& event) {
 
 bool PeerManager::Inside::blame(const ledger::MemberKey& identity, std::uint32_t cost, const std::string& why) {
     if (!conduct.blame(identity, cost, why, now)) return false;
+    changed = true;
+    save_at = std::min(save_at, now);  // a crash must not forgive it
     std::vector<LinkId> all;
     for (const auto& [id, link] : links)
         if (link.identity == identity) all.push_back(id);
@@ -138,6 +140,13 @@ void PeerManager::Inside::handle(const Misbehaved& event) {
     if (blame(identity, cost_of(event.why.code), ledger::to_text(event.why))) return;
     // After bytes that could not be read nobody knows where to read on.
     if (unreadable) end(event.link, ByeReason::Misbehaved, ledger::to_text(event.why));
+}
+
+void PeerManager::Inside::handle(const Leave&) {
+    leaving = true;
+    std::vector<LinkId> all;
+    for (const auto& [id, link] : links) all.push_back(id);
+    for (const LinkId id : all) end(id, ByeReason::Leaving, "this node stops");
 }
 
 void PeerManager::Inside::handle(const WasActive& event) {

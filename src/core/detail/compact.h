@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "core/effects.h"
+#include "core/messages.h"
+
+namespace rhizome::core::detail {
+
+/// How a transaction is named in a compact block: 48 bits of H(block hash ‖ wire id). The block's hash is the key: two
+/// transactions that share a name in one block do not in the next, and nobody can prepare such pairs before the block
+/// is sealed.
+[[nodiscard]] std::uint64_t short_id(const ledger::BlockHash& block, const ledger::WireId& id);
+
+/// Transactions that came lately, by wire id, whether the pool has them, a block took them or they were refused.
+/// Bounded by their bytes. Confined to the core strand.
+class RecentTxs {
+public:
+    explicit RecentTxs(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+    void put(const ledger::SharedTx& tx);
+    /// Null when it is not here.
+    [[nodiscard]] ledger::SharedTx find(const ledger::WireId& id) const;
+    /// Those whose short id in this block is asked for. What two of them share is left out: it cannot be told which is
+    /// meant.
+    [[nodiscard]] std::map<std::uint64_t, ledger::SharedTx> match(const ledger::BlockHash& block,
+                                                                  const std::vector<std::uint64_t>& short_ids) const;
+
+private:
+    std::map<ledger::WireId, std::pair<ledger::SharedTx, std::size_t>> txs_;
+    std::deque<ledger::WireId> order_;  ///< oldest first
+    std::size_t bytes_max_;
+    std::size_t bytes_ = 0;
+};
+
+/// A compact block of which some transactions are still missing.
+struct OpenCompact {
+    PeerId from{};
+    Time asked{};
+    ledger::Block block{};  ///< with empty places
+    std::vector<std::uint32_t> missing{};
+};
+
+/// The block as far as it can be put together here.
+[[nodiscard]] OpenCompact open_compact(PeerId from, const CompactBlock& compact, const ledger::BlockHash& hash,
+                                       const RecentTxs& recent);
+
+}  // namespace rhizome::core::detail
