@@ -35,7 +35,7 @@ Result<store::BackupSummary> backup_of_node(node::RpcClient& client, const std::
     const json::Value* height = status.find_path({"final", "height"});
     if (!chain || !hash || height == nullptr) return fail(ErrorKind::Failed, "the node's status cannot be read");
     const auto block_at = [&](Height at) -> Result<ledger::Block> {
-        const auto found = client.text(fmt::format("/rhizome/v1/blocks/{}", at), ledger::kBlockJsonBytesMax);
+        const auto found = client.text("GET", fmt::format("/rhizome/v1/blocks/{}", at), {}, ledger::kBlockJsonBytesMax);
         if (!found)
             return fail(
                 found.error().kind,

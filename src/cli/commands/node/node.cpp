@@ -23,16 +23,15 @@ constexpr std::string_view kUnschedulableTaint = "node.kubernetes.io/unschedulab
 struct Known {
     std::unique_ptr<node::RpcClient> client;
     json::Value status;
-    ledger::ExportedState state;
     std::vector<NodeRow> rows;
 };
 
 Result<Known> look(const Invocation& call) {
     TRY(auto client, running_node(call));
     TRY(auto status, client->get("/rhizome/v1/status"));
-    TRY(auto state, state_of_node(*client));
-    auto rows = node_rows(state.view, status);
-    return Known{std::move(client), std::move(status), std::move(state), std::move(rows)};
+    TRY(const auto entries, entries_below(*client, "/nodes"));
+    auto rows = node_rows(entries, status);
+    return Known{std::move(client), std::move(status), std::move(rows)};
 }
 
 Result<const NodeRow*> find_row(const Invocation& call, const Known& known) {
@@ -46,6 +45,15 @@ Result<const NodeRow*> find_row(const Invocation& call, const Known& known) {
     return fail(ErrorKind::NotFound,
                 fmt::format("there is no node {}\n{}'{} node list{}' shows those there are", printable(name),
                             meant.empty() ? "" : meant + "\n", call.program, data_words(call)));
+}
+
+/// The Node as it is written, without what the rows add.
+Result<json::Value> stored_node(const Known& known, const NodeRow& row) {
+    const auto path = state::Path::node(row.name);
+    if (!path) return fail(ErrorKind::Failed, "the node's answer cannot be read");
+    TRY(auto document, document_at(*known.client, *path));
+    if (!document) return fail(ErrorKind::Conflict, fmt::format("node {} was removed meanwhile\ntry again", row.name));
+    return *std::move(document);
 }
 
 std::string address_of(const json::Value& node, std::string_view type) {
@@ -128,8 +136,7 @@ bool mark_unschedulable(json::Value& node, bool is_on) {
 Result<void> set_schedulable(Invocation& call, bool is_on, std::string_view done) {
     TRY(const Known known, look(call));
     TRY(const NodeRow* row, find_row(call, known));
-    const auto path = state::Path::node(row->name);
-    json::Value document = ledger::parse_checked(known.state.view.get(*path)->document());
+    TRY(json::Value document, stored_node(known, *row));
     if (!mark_unschedulable(document, is_on)) {
         call.console.out << fmt::format("node/{} already {}\n", row->name, done);
         return ok();
@@ -169,12 +176,13 @@ Result<void> run_approve(Invocation& call) {
     consensus::MemberKey key{};
     if (!bytes || bytes->size() != key.size()) return fail(ErrorKind::Failed, "the node's status cannot be read");
     std::copy(bytes->begin(), bytes->end(), key.begin());
-    const state::Entry* evidence = known.state.view.get(consensus::evidence_path(key));
-    if (evidence == nullptr)
+    TRY(const auto evidence, document_at(*known.client, consensus::evidence_path(key)));
+    if (!evidence)
         return fail(ErrorKind::Conflict,
                     fmt::format("the evidence against {} is gone meanwhile\ntry again", row->name));
-    TRY(const auto answer, write_changes(call, *known.client, {{.document = ledger::deletion_of(evidence->document())}},
-                                         state::Path::cluster()));
+    TRY(const auto answer,
+        write_changes(call, *known.client, {{.document = ledger::deletion_of(json::print(*evidence))}},
+                      state::Path::cluster()));
     print_data(call, answer, [&] { return fmt::format("node/{} approved: it may seal and vote again\n", row->name); });
     return ok();
 }
@@ -199,9 +207,9 @@ Result<void> run_remove(Invocation& call) {
         TRY(const bool meant, call.console.confirm(fmt::format("Remove {} from the cluster?", row->name)));
         if (!meant) return fail(ErrorKind::Denied, "nothing was removed");
     }
-    const auto path = state::Path::node(row->name);
+    TRY(const auto document, stored_node(known, *row));
     TRY(const auto answer,
-        write_changes(call, *known.client, {{.document = ledger::deletion_of(known.state.view.get(*path)->document())}},
+        write_changes(call, *known.client, {{.document = ledger::deletion_of(json::print(document))}},
                       state::Path::cluster()));
     print_data(call, answer, [&] { return fmt::format("node/{} removed\n", row->name); });
     return ok();

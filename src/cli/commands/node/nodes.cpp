@@ -2,16 +2,13 @@
 #include "cli/commands/node/nodes.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/core.h>
-
-#include "ledger/special_kinds.h"
 
 namespace rhizome::cli {
 namespace {
 
-/// More than a cluster may have; a state from elsewhere has what it has.
-constexpr std::size_t kNodesShown = 10'000;
 constexpr std::string_view kRoleLabel = "node-role.kubernetes.io/";
 
 bool is_true(const json::Value& value, std::string_view name) {
@@ -38,12 +35,17 @@ json::Object ready_condition(const NodeRow& row, std::int64_t silent) {
 
 }  // namespace
 
-std::vector<NodeRow> node_rows(const state::StateView& view, const json::Value& status) {
+std::vector<NodeRow> node_rows(std::span<const json::Value> entries, const json::Value& status) {
     std::vector<NodeRow> rows;
-    for (const state::Entry* entry : view.list_children(state::Prefix::nodes(), std::nullopt, kNodesShown).entries) {
-        NodeRow row{.name = std::string{entry->path().name()}};
-        row.since = entry->origin().born.time;
-        row.node = ledger::parse_checked(entry->document());
+    std::map<std::string_view, const json::Value*> reports;  // what each machine says of itself, by its name
+    for (const json::Value& entry : entries)
+        if (entry.text_at({"kind"}) == "NodeReport") reports.emplace(entry.text_at({"name"}), &entry);
+    for (const json::Value& entry : entries) {
+        const json::Value* document = entry.find("document");
+        if (entry.text_at({"kind"}) != "Node" || document == nullptr) continue;
+        NodeRow row{.name = std::string{entry.text_at({"name"})}};
+        row.since = from_rfc3339(entry.text_at({"born", "time"})).value_or(Time{});
+        row.node = *document;
         std::int64_t silent = 0;
         if (const json::Value* members = status.find("members"); members != nullptr && members->is_array())
             for (const json::Value& member : *members->if_array()) {
@@ -60,11 +62,8 @@ std::vector<NodeRow> node_rows(const state::StateView& view, const json::Value& 
             cordoned != nullptr && cordoned->if_boolean().value_or(false))
             row.status += ",SchedulingDisabled";
         row.roles = roles_of(row.node, row.is_voter);
-        if (const auto path = state::Path::node_report(row.name))
-            if (const state::Entry* report = view.get(*path)) {
-                const json::Value document = ledger::parse_checked(report->document());
-                if (const json::Value* said = document.find("status")) row.node["status"] = *said;
-            }
+        if (const auto report = reports.find(row.name); report != reports.end())
+            if (const json::Value* said = report->second->find_path({"document", "status"})) row.node["status"] = *said;
         row.node["metadata"]["creationTimestamp"] = to_rfc3339(row.since);
         if (row.is_member) {
             json::Array conditions;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "state/view.h"
 
 /// The machines of a cluster as `rhizome node` shows them: what their Nodes, their reports and the chain say together.
 namespace rhizome::cli {
@@ -25,8 +25,8 @@ struct NodeRow {
     std::string key{};  ///< of a member, in hexadecimal
 };
 
-/// By name. `status` is what `/rhizome/v1/status` says, `view` the state that goes with it.
-std::vector<NodeRow> node_rows(const state::StateView& view, const json::Value& status);
+/// By name. `entries` is what `GET state/list` says of `/nodes` with the documents, `status` what `GET status` says.
+std::vector<NodeRow> node_rows(std::span<const json::Value> entries, const json::Value& status);
 
 /// What speaks against removing a machine: Denied when that can never be meant, Conflict when `--force` may mean it.
 Result<void> check_removal(const std::vector<NodeRow>& rows, const NodeRow& gone, std::size_t quorum);

@@ -32,8 +32,8 @@ std::vector<std::string> wanted_voters(const Invocation& call) {
 Result<void> run_recover(Invocation& call) {
     TRY(const auto client, running_node(call));
     TRY(const auto status, client->get("/rhizome/v1/status"));
-    TRY(const auto exported, state_of_node(*client));
-    const auto rows = node_rows(exported.view, status);
+    TRY(const auto entries, entries_below(*client, "/nodes"));
+    const auto rows = node_rows(entries, status);
     auto planned = plan_recovery(rows, status, wanted_voters(call));
     if (!planned) return Fail{std::move(planned).error()};
     const RecoveryPlan plan = *std::move(planned);
@@ -46,7 +46,9 @@ Result<void> run_recover(Invocation& call) {
         TRY(const bool meant, call.console.confirm("Make these the voters, and give up what is named above?"));
         if (!meant) return fail(ErrorKind::Denied, "nothing was changed");
     }
-    json::Value cluster = ledger::parse_checked(exported.view.get(state::Path::cluster())->document());
+    TRY(auto cluster_document, document_at(*client, state::Path::cluster()));
+    if (!cluster_document) return fail(ErrorKind::Failed, "the node's state has no Cluster");
+    json::Value cluster = *std::move(cluster_document);
     json::Array voters;
     for (const std::string& name : plan.voters) voters.emplace_back(name);
     cluster["spec"]["recovery"] = json::Object{{"generation", plan.generation}, {"voters", std::move(voters)}};

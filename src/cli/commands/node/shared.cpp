@@ -9,6 +9,7 @@
 #include "cli/data_option.h"
 #include "cli/print.h"
 #include "cli/text.h"
+#include "http/message.h"
 
 namespace rhizome::cli {
 namespace {
@@ -94,6 +95,28 @@ std::unique_ptr<node::RpcClient> if_running_node(const Invocation& call) {
     if (!data) return nullptr;
     auto client = node::RpcClient::connect(*data);
     return client ? *std::move(client) : nullptr;
+}
+
+Result<std::vector<json::Value>> entries_below(node::RpcClient& client, std::string_view prefix) {
+    std::vector<json::Value> entries;
+    std::string after;
+    for (;;) {
+        TRY(const auto page, client.get(fmt::format("/rhizome/v1/state/list?prefix={}&documents=true{}",
+                                                    http::percent_encode(prefix), after)));
+        if (const json::Value* items = page.find("items"); items != nullptr && items->is_array())
+            entries.insert(entries.end(), items->if_array()->begin(), items->if_array()->end());
+        const std::string_view next = page.text_at({"next"});
+        if (next.empty()) return entries;
+        after = "&after=" + http::percent_encode(next);
+    }
+}
+
+Result<std::optional<json::Value>> document_at(node::RpcClient& client, const state::Path& path) {
+    const auto entry = client.get("/rhizome/v1/state?path=" + http::percent_encode(path.text()));
+    if (!entry && entry.error().kind == ErrorKind::NotFound) return std::optional<json::Value>{};
+    if (!entry) return Fail{entry.error()};
+    const json::Value* document = entry->find("document");
+    return document == nullptr ? std::optional<json::Value>{} : std::optional{*document};
 }
 
 std::string status_text(const Console& console, const json::Value& status) {
