@@ -413,9 +413,9 @@ TEST(Yaml, RawPartsArePrinted) {
 TEST(Yaml, SaysOnWhichLineEachKeyStands) {
     const auto read = parse_located("a: 1\n# why\nlog:\n  level: info\n  deep: {x: 1,\n   z: 2}\nlist:\n- k: 1\n");
     ASSERT_TRUE(read);
-    const std::map<std::string, std::size_t, std::less<>> lines{{"a", 1},          {"log", 3},  {"log.level", 4},
-                                                                {"log.deep", 5},   {"log.deep.x", 5},
-                                                                {"log.deep.z", 6}, {"list", 7}, {"list.k", 8}};
+    const std::map<std::string, std::size_t, std::less<>> lines{{"a", 1},        {"log", 3},        {"log.level", 4},
+                                                                {"log.deep", 5}, {"log.deep.x", 5}, {"log.deep.z", 6},
+                                                                {"list", 7},     {"list.k", 8}};
     EXPECT_EQ(read->lines, lines);
     EXPECT_EQ(read->value, *parse("{a: 1, log: {level: info, deep: {x: 1, z: 2}}, list: [{k: 1}]}"));
     EXPECT_EQ(parse_located("a: [").error(), parse("a: [").error()) << "the same faults";

@@ -20,7 +20,8 @@ namespace rhizome::consensus {
 ///   second vote waits until e is justified, up to the next pair: with slow links, or hundreds of members, or a part of
 ///   the cluster gone. How long the votes did take says when it becomes shorter again. Periods are powers of two: a
 ///   member with a long one votes only where those with shorter ones do too.
-/// - While the tip is final: once a heartbeat slot, in the last pair of epochs of it, because most slots have a block, and
+/// - While the tip is final: once a heartbeat slot, in the last pair of epochs of it, because most slots have a block,
+/// and
 ///   with it votes that count for the slot as well.
 class VotingPace {
 public:

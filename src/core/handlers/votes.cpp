@@ -186,7 +186,8 @@ void Node::Inside::vote_if_due() {
     // votes show that its block is final. (A single voter's seal is final without votes, but only they show it to
     // others.)
     const Checkpoint& justified = *book.justified().rbegin();
-    if (last == pace.first() && justified.epoch >= last && !is_shown_final(justified.block) && vote_in(last + 1)) return;
+    if (last == pace.first() && justified.epoch >= last && !is_shown_final(justified.block) && vote_in(last + 1))
+        return;
 
     const auto sight = voting_sight();
     const Epoch next =
