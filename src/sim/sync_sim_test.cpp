@@ -72,21 +72,35 @@ TEST(SyncSim, WhoLiesAboutItsTipIsLeftAndBlamedAndHurtsNobody) {
     expect_clean(sim);
 }
 
+TEST(SyncSim, WhoFollowsOneThatIsSilentTriesTheOthersFirst) {
+    Sim sim{{.seed = 6, .machines = 5, .link = {.delay = 5ms}}};
+    ASSERT_TRUE(grow_up(sim, 5));
+    sim.crash(4);
+    let_them_write(sim, {0, 1, 2, 3}, 20s);
+    const std::uint64_t there = height_of(sim, 0);
+    for (const std::size_t silent : {1u, 2u}) sim.set_link(4, silent, {.delay = 60s});
+    sim.start(4);
+    EXPECT_TRUE(sim.run_until([&] { return height_of(sim, 4) >= there; }, 20s)) << height_of(sim, 4);
+    expect_clean(sim);
+}
+
 TEST(SyncSim, APeerThatReadsSlowlyHoldsUpNobody) {
-    Sim sim{{.seed = 8, .machines = 5, .link = {.delay = 5ms}}};
+    Sim sim{{.seed = 5, .machines = 5, .link = {.delay = 5ms}}};
     ASSERT_TRUE(grow_up(sim, 5));
     sim.crash(4);
     const std::uint64_t before = height_of(sim, 0);
     let_them_write(sim, {0, 1, 2, 3}, 60s);
     const std::uint64_t there = height_of(sim, 0);
     ASSERT_GT(there, before + 300);
-    // What is meant for one of those who could help lies about for twenty seconds before it is read.
+    // What is meant for two of those who could help lies about for twenty seconds before it is read.
     sim.set_link(4, 1, {.delay = 20s});
+    sim.set_link(4, 2, {.delay = 20s});
     sim.start(4);
     EXPECT_TRUE(sim.run_until([&] { return height_of(sim, 4) >= there; }, 15s)) << height_of(sim, 4);
     EXPECT_GT(sim.node(4).traffic().bodies_asked_again, 0u) << "it was asked, and then others were";
-    // The slow one is no worse off than its link.
+    // The slow ones are no worse off than their links.
     sim.set_link(4, 1, {.delay = 5ms});
+    sim.set_link(4, 2, {.delay = 5ms});
     EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 60s));
     expect_clean(sim);
 }

@@ -133,6 +133,10 @@ struct Node::Inside final : consensus::BlockLore {
     Time seal_not_before{};
     std::optional<Time> pending_since{};  ///< when this node first saw something to seal on the present tip
     consensus::Epoch votes_after{};       ///< this node was not there to vote up to this one
+    /// It started without its vote record, and the tip is from before: it may have sealed on it. On disk the record is
+    /// not complete until then.
+    bool seals_unknown = false;
+    Time settled_since{};  ///< when the present tip became it, by this node's clock
     consensus::VotingPace pace;
     Time next_status{};
     std::optional<Time> next_flush{};

@@ -240,9 +240,9 @@ void Node::Inside::leave_guide(FalseWay why) {
     const auto found = peers.find(guide);
     if (found == peers.end()) return;
     PeerState& peer = found->second;
-    // What gets lost on the way is nobody's fault; another may be quicker.
+    // What gets lost on the way is nobody's fault. But it costs seconds: those who were not asked yet come first.
     if (why == FalseWay::Silent) {
-        peer.guide_after = now + config.answer_timeout;
+        peer.guide_after = now + config.false_guide_first;
         return;
     }
     ++traffic.false_guides;

@@ -318,6 +318,7 @@ void Node::Inside::settle() {
         moved.change = state::diff(settled_view, state.view());
     }
     settled = at;
+    settled_since = now;
     settled_view = state.view();
     turn_wait.reset();
     pending_since.reset();

@@ -18,7 +18,7 @@ bool Node::Inside::is_held(const ledger::BlockHash& hash) const {
 
 void Node::Inside::request_sync() { sync_wanted = true; }
 
-void Node::Inside::record_own_votes() { persist(RecordVotes{own.encode(), own.is_complete()}); }
+void Node::Inside::record_own_votes() { persist(RecordVotes{own.encode(), own.is_complete() && !seals_unknown}); }
 
 void Node::Inside::stored_up_to(Ticket ticket) {
     if (ticket <= stored) return;

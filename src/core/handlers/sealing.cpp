@@ -9,15 +9,20 @@ namespace rhizome::core {
 namespace {
 
 /// Without its vote record a node does not know on which blocks it has sealed: it leaves those from before its start
-/// alone, unless nobody else is there to seal for a lease.
-bool knows_own_seals(const consensus::OwnVotes& own, Time tip, Time started, Time now, milliseconds lease) {
-    return own.is_complete() || tip > started || now > started + lease;
+/// alone, unless nobody sealed on one for a lease: then nobody else is there. Until which time it waits. That the
+/// others have justified something since, so that it may vote again, says nothing of its seals: they may have voted for
+/// the very block it sealed on.
+std::optional<Time> waits_for_others(bool unknown, Time tip, Time started, Time tip_since, milliseconds lease) {
+    if (!unknown || tip > started) return std::nullopt;
+    return tip_since + lease + milliseconds{1};
 }
 
 }  // namespace
 
 std::optional<Time> Node::Inside::next_seal() const {
     if (ports.signer == nullptr || !may_act() || is_moving() || own.has_sealed_on(settled->hash)) return std::nullopt;
+    // Others have sealed on this tip long ago: their blocks are on their way.
+    if (catch_up.headers() > 0) return std::nullopt;
     const consensus::Engine* engine = consensus::engine_of(parameters().consensus);
     const consensus::Turn turn{state, settled->header, *facts.at(settled->hash).electorate, ports.signer->key(), now};
     if (!turn_wait) {
@@ -31,8 +36,8 @@ std::optional<Time> Node::Inside::next_seal() const {
     const Time reason = engine->seals_always() ? tip : pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
     const milliseconds delay = std::max(milliseconds{0}, *turn_wait - parameters().min_interval);
     Time when = std::max({tip + *turn_wait, reason + delay, seal_not_before});
-    if (!knows_own_seals(own, tip, started, now, parameters().lease()))
-        when = std::max(when, started + parameters().lease() + milliseconds{1});
+    if (const auto until = waits_for_others(seals_unknown, tip, started, settled_since, parameters().lease()))
+        when = std::max(when, *until);
     if (mining && mining->candidate.block.header.previous == settled->hash)
         when = std::max(when,
                         mining->begun + (mining->pending != pool.size() ? config.refill_every : config.restamp_every));
@@ -65,7 +70,7 @@ void Node::Inside::stop_mining() {
 }
 
 void Node::Inside::mined(const Mined& event) {
-    if (!mining || mining->id != event.id || is_moving() || !may_act()) return;
+    if (!mining || mining->id != event.id || is_moving() || !may_act() || catch_up.headers() > 0) return;
     Candidate candidate = std::move(mining->candidate);
     mining.reset();
     // What somebody found for an older tip, or a host that miscounted, is no loss: the next header is on its way.
@@ -110,7 +115,7 @@ std::optional<Node::Inside::Candidate> Node::Inside::make_candidate(Time time) {
 void Node::Inside::put_on_tip(Candidate candidate) {
     const auto& electorate = *facts.at(settled->hash).electorate;
     if (!own.is_complete() && electorate.is_only_voter(ports.signer->key())) {
-        // Its seal is its vote, and it may seal (knows_own_seals): nobody else will ever justify anything.
+        // Its seal is its vote, and it may seal (waits_for_others): nobody else will ever justify anything.
         own.regain(electorate.generation, consensus::epoch_of(now, parameters().epoch));
         set_condition(Condition::VotesLost, false);
     }
@@ -119,6 +124,7 @@ void Node::Inside::put_on_tip(Candidate candidate) {
     const auto hash = hash_of(block->header);
 
     own.note_sealed(settled->hash);
+    if (own.is_complete()) seals_unknown = false;
     const auto node = tree.insert(block->header);
     if (!node) return;
     note_claims(*node, *block, ports.signer->key(), {});

@@ -45,6 +45,7 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     if (at->header.state_root != state.view().root())
         return ledger::reject(RejectCode::BadStateRoot, "the state is not that of the tip");
     settled = at;
+    settled_since = now;
     settled_view = state.view();
     const HeaderNode* last_final = tree.find(start.final_block);
     if (last_final == nullptr || !ledger::HeaderTree::is_ancestor(last_final, at))
@@ -89,6 +90,7 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     if (!votes) return Fail{ledger::to_reject(votes.error())};
     own = *std::move(votes);
     for (const consensus::Vote& vote : own.justification()) (void)book.add(vote, *this);
+    seals_unknown = !own.is_complete();
     set_condition(Condition::VotesLost, !own.is_complete());
     pool.set_tip(state, next_block());
     votes_after = consensus::epoch_of(now, parameters().epoch);

@@ -34,6 +34,7 @@ void Node::Inside::set_clock(Time time) {
     votes_after = std::min(votes_after, consensus::epoch_of(now, parameters().epoch));
     seal_not_before = std::min(seal_not_before, now);
     started = std::min(started, now);
+    settled_since = std::min(settled_since, now);
     if (pending_since) pending_since = now;
     for (auto& [id, peer] : peers) {
         peer.asked_blocks.reset();
@@ -58,6 +59,10 @@ void Node::Inside::tick() {
     }
     if (next_flush && now >= *next_flush) flush_votes();
     if (const auto look = catch_up.next_look(); look && now >= *look) go_on_catching_up();
+    if (seals_unknown && own.is_complete() && settled->header.time > started) {
+        seals_unknown = false;
+        record_own_votes();
+    }
     vote_if_due();
     seal_if_due();
 }
