@@ -142,6 +142,24 @@ TEST(ScenarioSim, ARestoredBackupVotesOnlyWhenItIsSafe) {
     expect_clean(sim);
 }
 
+TEST(ScenarioSim, ANewDiskThatWaitedAloneSealsOnNothingItMayHaveSealedOnBefore) {
+    Sim sim{{.seed = 31, .machines = 4}};
+    ASSERT_TRUE(grow_up(sim, 4));
+    sim.load(30, {0, 1, 2, 3});
+    sim.run(10s);
+    sim.crash(3);
+    sim.replace_disk(3);
+    // Longer than a lease it hears nobody; then it follows hundreds of blocks, its own old ones among them.
+    sim.split({{0, 1, 2}, {3}});
+    sim.start(3);
+    sim.run(30s);
+    sim.heal();
+    sim.run(15s);
+    sim.load(0, {});
+    EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1 && sim.open_orders() == 0; }, 30s));
+    expect_clean(sim);
+}
+
 TEST(ScenarioSim, OfTwoOneMissesATurnAndTheOtherDies) {
     Sim sim{{.seed = 6, .machines = 2}};
     ASSERT_TRUE(grow_up(sim, 2));
