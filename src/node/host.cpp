@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/bounded.h"
 #include "base/ensure.h"
@@ -164,6 +165,7 @@ struct Host::Inside {
     std::atomic<std::shared_ptr<const NodeView>> view{};
     std::set<core::Condition> conditions{};
     std::map<core::ClientId, std::function<void(const core::Answer&)>> clients{};
+    std::vector<core::Answer> answers{};  ///< of the step that is being carried out
     std::atomic<std::uint64_t> last_client = 0;
     LruCache<ledger::TxId, ledger::Reject> refusals{kRefusalsMax};
     using Watcher = std::function<void(const core::Notice&, const NodeView&)>;
@@ -194,6 +196,8 @@ struct Host::Inside {
             std::vector<core::Notice> notices;
             for (core::Effect& effect : node->step({runtime::now(), next})) perform(effect, notices);
             publish(notices);
+            // After the view: whoever was told that something is final finds it so.
+            for (const core::Answer& answer : std::exchange(answers, {})) tell(answer);
         }
         events.clear();
         is_stepping = false;
@@ -201,6 +205,7 @@ struct Host::Inside {
 
     void perform(core::Effect& effect, std::vector<core::Notice>& notices);
     Result<void> write(const core::Write& what);
+    void tell(const core::Answer& answer);
     void publish(const std::vector<core::Notice>& notices);
     void look_at_disk();
     void begin();
@@ -247,11 +252,7 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
         if (miner) miner->look_for(*mine);
     } else if (const auto* answer = std::get_if<core::Answer>(&effect)) {
         if (answer->refused) refusals.put(answer->tx, *answer->refused);
-        const auto client = clients.find(answer->client);
-        if (client == clients.end()) return;
-        const auto told = client->second;
-        if (answer->stage == core::Stage::Final || answer->stage == core::Stage::Refused) clients.erase(client);
-        told(*answer);
+        answers.push_back(*answer);
     } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
         log.debug("a peer sent what no honest one sends", {{"peer", blame->peer}, {"why", to_text(blame->why)}});
         if (peers != nullptr) peers->blame(blame->peer, blame->why);
@@ -265,6 +266,14 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
         }
         notices.push_back(std::move(notice->notice));
     }
+}
+
+void Host::Inside::tell(const core::Answer& answer) {
+    const auto client = clients.find(answer.client);
+    if (client == clients.end()) return;
+    const auto told = client->second;
+    if (answer.stage == core::Stage::Final || answer.stage == core::Stage::Refused) clients.erase(client);
+    told(answer);
 }
 
 void Host::Inside::publish(const std::vector<core::Notice>& notices) {
