@@ -30,7 +30,7 @@ public:
     PeerLayer& operator=(const PeerLayer&) = delete;
 
     void crash(std::size_t machine);
-    /// With the address book and the bans that it had.
+    /// With the address book that it had; bans are forgotten here, other than in the daemon.
     void start(std::size_t machine);
 
     /// Where a machine listens: each in a network of its own.
