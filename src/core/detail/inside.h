@@ -120,8 +120,6 @@ struct Node::Inside final : consensus::BlockLore {
     std::deque<Parked> parked;
     /// Votes that were asked for by name, and when.
     FlatMap<VoteName, Time> promised;
-    /// Transactions that came while the state is on its way from branch to branch.
-    std::deque<EventKind> deferred;
     std::map<ledger::TxId, Awaited> awaited;
     std::map<ledger::TxId, ledger::BlockHash> included;  ///< on the chain above the final block
     LruCache<ledger::TxId, ledger::BlockHash> finals{65'536};
@@ -201,6 +199,14 @@ struct Node::Inside final : consensus::BlockLore {
     void heard(PeerId from, const WantBlocks& message);
     void want_blocks(PeerId from, const ledger::BlockHash& wanted);
     /// The newest block of a stranger's locator that is below `goal`.
+    /// Up to where a peer wants to be led, and from which height on.
+    struct AskedWay {
+        const HeaderNode* goal = nullptr;
+        ledger::Height first{};
+    };
+    /// Nothing for a locator that is too long: the peer is blamed.
+    std::optional<AskedWay> way_asked(PeerId from, const std::vector<ledger::BlockHash>& locator,
+                                      const ledger::BlockHash& wanted);
     [[nodiscard]] ledger::Height fork_height(const std::vector<ledger::BlockHash>& locator,
                                              const HeaderNode* goal) const;
     [[nodiscard]] std::optional<ledger::BlockHash> hash_below(const HeaderNode* goal, ledger::Height height) const;
@@ -329,9 +335,6 @@ struct Node::Inside final : consensus::BlockLore {
     void note_dropped(const ledger::SharedTx& tx, const ledger::Reject& why);
     void retry_refused();
     void note_pending();
-    /// Whether an event must wait until the state stands still, and is kept for then.
-    bool defer(const EventKind& event);
-    void take_deferred();
 
     // ---- handlers/peers.cpp
     // ------------------------------------------------------------------------------------------

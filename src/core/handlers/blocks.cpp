@@ -70,17 +70,26 @@ void Node::Inside::heard(PeerId from, const Blocks& message) {
     follow_best();
 }
 
+std::optional<Node::Inside::AskedWay> Node::Inside::way_asked(PeerId from,
+                                                              const std::vector<ledger::BlockHash>& locator,
+                                                              const ledger::BlockHash& wanted) {
+    if (locator.size() > kLocatorMax) {
+        blame(from, {.code = RejectCode::TooLarge, .why = "a locator has at most 128 hashes"});
+        return std::nullopt;
+    }
+    const HeaderNode* goal = tree.find(wanted);
+    if (goal == nullptr || invalid.contains(wanted)) goal = settled;
+    // Who has nothing at all begins with genesis.
+    return AskedWay{goal, locator.empty() ? ledger::Height{0} : fork_height(locator, goal) + 1};
+}
+
 void Node::Inside::heard(PeerId from, const WantBlocks& message) {
-    if (message.locator.size() > kLocatorMax)
-        return blame(from, {.code = RejectCode::TooLarge, .why = "a locator has at most 128 hashes"});
-    const HeaderNode* goal = tree.find(message.wanted);
-    if (goal == nullptr || invalid.contains(message.wanted)) goal = settled;
+    const auto way = way_asked(from, message.locator, message.wanted);
+    if (!way) return;
     Blocks answer;
     std::size_t bytes = 0;
-    // Who has nothing at all begins with genesis.
-    const auto first = message.locator.empty() ? ledger::Height{0} : fork_height(message.locator, goal) + 1;
-    for (ledger::Height height = first; height <= goal->header.height; ++height) {
-        const auto hash = hash_below(goal, height);
+    for (ledger::Height height = way->first; height <= way->goal->header.height; ++height) {
+        const auto hash = hash_below(way->goal, height);
         if (!hash) break;
         const auto block = blocks.shared(*hash);
         if (!block) break;  // pruned, or never had

@@ -11,8 +11,6 @@ namespace {
 
 using ledger::RejectCode;
 
-constexpr std::size_t kLocatorMax = 128;
-
 std::size_t bytes_of(const SealedHeader& sealed) {
     return ledger::kHeaderBytes + sealed.signature.size() + sealed.seal.proof.size() + sealed.seal.attestations.size();
 }
@@ -29,15 +27,12 @@ std::optional<SealedHeader> Node::Inside::sealed_header(const ledger::BlockHash&
 }
 
 void Node::Inside::heard(PeerId from, const WantHeaders& message) {
-    if (message.locator.size() > kLocatorMax)
-        return blame(from, {.code = RejectCode::TooLarge, .why = "a locator has at most 128 hashes"});
-    const HeaderNode* goal = tree.find(message.wanted);
-    if (goal == nullptr || invalid.contains(message.wanted)) goal = settled;
+    const auto way = way_asked(from, message.locator, message.wanted);
+    if (!way) return;
     Headers answer;
     std::size_t bytes = 0;
-    const auto first = message.locator.empty() ? ledger::Height{0} : fork_height(message.locator, goal) + 1;
-    for (ledger::Height height = first; height <= goal->header.height; ++height) {
-        const auto hash = hash_below(goal, height);
+    for (ledger::Height height = way->first; height <= way->goal->header.height; ++height) {
+        const auto hash = hash_below(way->goal, height);
         if (!hash || is_held(*hash)) break;
         auto given = sealed_header(*hash);
         if (!given) break;  // pruned, or never had: what follows is of no use without it

@@ -95,38 +95,6 @@ void Node::Inside::send_txs(PeerId to, std::span<const SharedTx> txs) {
     flush();
 }
 
-bool Node::Inside::defer(const EventKind& event) {
-    if (!is_moving()) return false;
-    const auto* heard_event = std::get_if<Heard>(&event);
-    const auto* submitted = std::get_if<Submit>(&event);
-    if (submitted == nullptr &&
-        (heard_event == nullptr || !std::holds_alternative<Transactions>(*heard_event->message)))
-        return false;
-    if (deferred.size() < config.parked_max) {
-        deferred.push_back(event);
-    } else if (submitted != nullptr) {
-        effects.emplace_back(Answer{submitted->client,
-                                    submitted->tx->id,
-                                    Stage::Refused,
-                                    {},
-                                    ledger::Reject{.code = RejectCode::TooManyPending,
-                                                   .why = "this node is changing to another branch: try again"}});
-    }
-    return true;
-}
-
-void Node::Inside::take_deferred() {
-    while (!is_moving() && !deferred.empty()) {
-        const EventKind event = std::move(deferred.front());
-        deferred.pop_front();
-        if (const auto* submitted = std::get_if<Submit>(&event)) {
-            submit(*submitted);
-        } else if (const auto* heard_event = std::get_if<Heard>(&event)) {
-            hear(*heard_event);
-        }
-    }
-}
-
 void Node::Inside::submit(const Submit& event) {
     const TxId id = event.tx->id;
     const auto answer = [&](Stage stage, const ledger::BlockHash& block, std::optional<ledger::Reject> refused = {}) {
