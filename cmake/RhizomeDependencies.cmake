@@ -11,6 +11,8 @@ pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium>=1.0.18)
 pkg_check_modules(lmdb REQUIRED IMPORTED_TARGET lmdb>=0.9.24)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash>=0.8.1)
 pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET libfyaml>=0.7.12)
+# Not by pkg-config: it adds -pthread, and the precompiled header is made without.
+find_library(RHIZOME_RE2 re2 REQUIRED)
 if(NOT RHIZOME_FUZZ)
   find_package(GTest REQUIRED)
   set(Boost_NO_WARN_NEW_VERSIONS ON)

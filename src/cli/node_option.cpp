@@ -97,17 +97,30 @@ std::vector<Option> with_node_options(std::vector<Option> options) {
 
 bool asks_elsewhere(const Invocation& call) { return call.if_text("node").has_value(); }
 
-Result<std::unique_ptr<node::RpcClient>> if_asked_node(Invocation& call) {
-    const auto address = call.if_text("node");
-    if (!address) return if_running_node(call);
-    TRY(const auto node_key, key_of_node(call, *address));
+Result<NodePlace> node_place(Invocation& call) {
+    NodePlace place{.address = call.if_text("node").value_or("")};
+    TRY(place.key, key_of_node(call, place.address));
+    remember(call, place.address, place.key);
+    return place;
+}
+
+Result<node::RemoteNode> remote_node(Invocation& call) {
+    const std::string address = call.if_text("node").value_or("");
+    TRY(const auto node_key, key_of_node(call, address));
     TRY(const auto store, key::keystore_of(call));
     TRY(const auto info, key::find_key(call, store, call.text("as")));
     TRY(auto secret, key::open_key(call, store, info));
-    TRY(auto client,
-        node::RpcClient::connect(
-            {.address = *address, .node_key = node_key, .secret = std::move(secret), .key = info.public_key}));
-    remember(call, *address, node_key);
+    return node::RemoteNode{
+        .address = address, .node_key = node_key, .secret = std::move(secret), .key = info.public_key};
+}
+
+Result<std::unique_ptr<node::RpcClient>> if_asked_node(Invocation& call) {
+    if (!asks_elsewhere(call)) return if_running_node(call);
+    TRY(auto remote, remote_node(call));
+    const std::string address = remote.address;
+    const auto node_key = remote.node_key;
+    TRY(auto client, node::RpcClient::connect(std::move(remote)));
+    remember(call, address, node_key);
     return client;
 }
 

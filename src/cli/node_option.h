@@ -27,4 +27,15 @@ Result<std::unique_ptr<node::RpcClient>> asked_node(Invocation& call);
 /// The same; null when no `--node` is given and none runs on the data directory.
 Result<std::unique_ptr<node::RpcClient>> if_asked_node(Invocation& call);
 
+/// Where `--node` is, and the key it must show: of `--node-key`, or known from before. Remembers it.
+struct NodePlace {
+    std::string address{};
+    ledger::MemberKey key{};
+};
+Result<NodePlace> node_place(Invocation& call);
+
+/// Who `--node` is and who asks it, for those who connect themselves and more than once. Asks nobody; the passphrase is
+/// asked for here.
+Result<node::RemoteNode> remote_node(Invocation& call);
+
 }  // namespace rhizome::cli

@@ -32,15 +32,21 @@ std::vector<VoteGroup> grouped(std::span<const Vote> votes) {
 
 std::vector<Vote> ungrouped(std::span<const VoteGroup> groups) {
     std::vector<Vote> votes;
+    votes.reserve(count_votes(groups));
     for (const VoteGroup& group : groups)
         for (const auto& one : group.votes) votes.push_back({one.voter, group.ballot, one.signature});
     return votes;
 }
 
-Bytes encode_votes(std::span<const Vote> votes) {
-    if (votes.empty()) return {};
-    const auto groups = grouped(votes);
-    Writer out{encoded_votes_bytes_max(votes.size(), groups.size())};
+std::size_t count_votes(std::span<const VoteGroup> groups) {
+    std::size_t count = 0;
+    for (const VoteGroup& group : groups) count += group.votes.size();
+    return count;
+}
+
+Bytes encode_groups(std::span<const VoteGroup> groups) {
+    if (groups.empty()) return {};
+    Writer out{encoded_votes_bytes_max(count_votes(groups), groups.size())};
     out.varint(groups.size());
     for (const VoteGroup& group : groups) {
         encode(group.ballot, out);
@@ -50,27 +56,58 @@ Bytes encode_votes(std::span<const Vote> votes) {
     return std::move(out).take();
 }
 
+Bytes encode_votes(std::span<const Vote> votes) { return encode_groups(grouped(votes)); }
+
+Result<std::vector<VoteGroup>, DecodeFault> decode_groups(ByteView bytes, std::size_t votes_max) {
+    std::vector<VoteGroup> groups;
+    if (bytes.empty()) return groups;
+    if (bytes.size() > kVoteSetBytesMax) return Fail{DecodeFault::TooLong};
+    Reader in{bytes};
+    TRY(const auto written_groups, in.varint());
+    TRY(const auto count_groups, in.bounded_count(written_groups, votes_max, kBallotBytes + 1 + kSignedBytes));
+    if (count_groups == 0) return Fail{DecodeFault::NotCanonical};
+    groups.reserve(count_groups);
+    std::size_t left = votes_max;
+    for (std::size_t g = 0; g < count_groups; ++g) {
+        TRY(const auto ballot, decode_ballot(in));
+        if (!groups.empty() && ballot <= groups.back().ballot) return Fail{DecodeFault::NotCanonical};
+        TRY(const auto written_count, in.varint());
+        TRY(const auto count, in.bounded_count(written_count, left, kSignedBytes));
+        if (count == 0) return Fail{DecodeFault::NotCanonical};
+        left -= count;
+        auto& votes = groups.emplace_back(VoteGroup{.ballot = ballot}).votes;
+        votes.reserve(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            VoteGroup::Signed vote;
+            TRY(vote.voter, in.array<crypto::PublicKey::kSize>());
+            TRY(vote.signature, in.array<crypto::Signature::kCompactSize>());
+            if (i > 0 && !MemberLess{}(votes.back().voter, vote.voter)) return Fail{DecodeFault::NotCanonical};
+            votes.push_back(vote);
+        }
+    }
+    TRY(in.finish());
+    return groups;
+}
+
 Result<std::vector<Vote>, DecodeFault> decode_votes(ByteView bytes, std::size_t votes_max) {
-    std::vector<Vote> votes;
-    if (bytes.empty()) return votes;
+    TRY(const auto groups, decode_groups(bytes, votes_max));
+    return ungrouped(groups);
+}
+
+Result<std::size_t, DecodeFault> count_encoded(ByteView bytes, std::size_t votes_max) {
+    if (bytes.empty()) return std::size_t{0};
     if (bytes.size() > kVoteSetBytesMax) return Fail{DecodeFault::TooLong};
     Reader in{bytes};
     TRY(const auto written_groups, in.varint());
     TRY(const auto groups, in.bounded_count(written_groups, votes_max, kBallotBytes + 1 + kSignedBytes));
-    if (groups == 0) return Fail{DecodeFault::NotCanonical};
+    std::size_t votes = 0;
     for (std::size_t g = 0; g < groups; ++g) {
-        TRY(const auto ballot, decode_ballot(in));
-        if (!votes.empty() && ballot <= votes.back().ballot) return Fail{DecodeFault::NotCanonical};
-        TRY(const auto written_count, in.varint());
-        TRY(const auto count, in.bounded_count(written_count, votes_max - votes.size(), kSignedBytes));
-        if (count == 0) return Fail{DecodeFault::NotCanonical};
-        for (std::size_t i = 0; i < count; ++i) {
-            Vote vote{.ballot = ballot};
-            TRY(vote.voter, in.array<crypto::PublicKey::kSize>());
-            TRY(vote.signature, in.array<crypto::Signature::kCompactSize>());
-            if (i > 0 && vote.voter <= votes.back().voter) return Fail{DecodeFault::NotCanonical};
-            votes.push_back(vote);
-        }
+        TRY(const auto ballot, in.raw(kBallotBytes));
+        TRY(const auto written, in.varint());
+        TRY(const auto count, in.bounded_count(written, votes_max - votes, kSignedBytes));
+        TRY(const auto signatures, in.raw(count * kSignedBytes));
+        votes += signatures.size() / kSignedBytes;
+        (void)ballot;
     }
     TRY(in.finish());
     return votes;

@@ -28,12 +28,18 @@ inline constexpr std::size_t kVoteSetBytesMax = 2u << 20;
 
 std::vector<VoteGroup> grouped(std::span<const Vote> votes);
 std::vector<Vote> ungrouped(std::span<const VoteGroup> groups);
+std::size_t count_votes(std::span<const VoteGroup> groups);
 
 /// Number of groups (varint) ‖ per group: ballot, number of votes (varint), per vote key (33) and signature (64). No
-/// bytes at all for an empty set.
+/// bytes at all for an empty set. The groups are a set: in its order.
+Bytes encode_groups(std::span<const VoteGroup> groups);
 Bytes encode_votes(std::span<const Vote> votes);
 /// In the set's order.
+Result<std::vector<VoteGroup>, DecodeFault> decode_groups(ByteView bytes, std::size_t votes_max);
 Result<std::vector<Vote>, DecodeFault> decode_votes(ByteView bytes, std::size_t votes_max);
+
+/// How many votes are written there, as far as can be told without looking at them; nothing when they are malformed.
+Result<std::size_t, DecodeFault> count_encoded(ByteView bytes, std::size_t votes_max);
 
 /// How many bytes `encode_votes` makes of so many votes at most, with so many different ballots.
 std::size_t encoded_votes_bytes_max(std::size_t votes, std::size_t ballots);

@@ -14,8 +14,18 @@ namespace {
 using ledger::Reject;
 using ledger::RejectCode;
 
-Order order_of(const Turn& turn) {
+Order draw_order_of(const Turn& turn) {
     return draw_order(turn.parent.view(), turn.parent.parameters(), turn.electorate, turn.parent_header.height + 1);
+}
+
+std::shared_ptr<const Order> order_of(const Turn& turn) {
+    if (turn.orders == nullptr) return std::make_shared<const Order>(draw_order_of(turn));
+    const BlockHash parent = hash_of(turn.parent_header);
+    auto order = turn.orders->find_order(parent);
+    if (order) return order;
+    order = std::make_shared<const Order>(draw_order_of(turn));
+    turn.orders->keep_order(parent, order);
+    return order;
 }
 
 milliseconds wait_of(const Order& order, std::size_t rank, const ledger::Parameters& parameters) {
@@ -81,10 +91,10 @@ void keep_standing(const Turn& turn, const Order& order, std::size_t rank, std::
 }  // namespace
 
 std::optional<milliseconds> Authority::earliest(const Turn& turn) const {
-    const Order order = order_of(turn);
-    const auto rank = order.rank_of(turn.proposer);
+    const auto order = order_of(turn);
+    const auto rank = order->rank_of(turn.proposer);
     if (!rank) return std::nullopt;
-    return wait_of(order, *rank, turn.parent.parameters());
+    return wait_of(*order, *rank, turn.parent.parameters());
 }
 
 Bytes Authority::seal_data(const Turn& turn, const Signer& signer) const {
@@ -94,7 +104,7 @@ Bytes Authority::seal_data(const Turn& turn, const Signer& signer) const {
 
 Result<EngineEffect, Reject> Authority::judge(const Turn& turn, ByteView data, std::span<const Vote> attested,
                                               const Signatures& signatures) const {
-    const Order order = order_of(turn);
+    const Order order = draw_order_of(turn);
     const auto rank = order.rank_of(turn.proposer);
     if (!rank) return ledger::reject(RejectCode::NotYourTurn, "the proposer is no member, or is under evidence");
     const milliseconds wait = wait_of(order, *rank, turn.parent.parameters());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -13,6 +14,18 @@
 
 namespace rhizome::consensus {
 
+struct Order;
+
+/// Orders of proposers that were drawn before, by whoever shares this process: who seals when after a block follows
+/// from its hash alone. The simulator's nodes share one, so that hundreds of them draw an order once.
+class OrderMemory {
+public:
+    virtual ~OrderMemory() = default;
+    /// Of the block after this parent. Null when it is not known.
+    [[nodiscard]] virtual std::shared_ptr<const Order> find_order(const BlockHash& parent) = 0;
+    virtual void keep_order(const BlockHash& parent, std::shared_ptr<const Order> order) = 0;
+};
+
 /// A block about to be judged or sealed, as far as an engine looks at it. Borrows everything.
 struct Turn {
     const ledger::LedgerState& parent;
@@ -20,6 +33,7 @@ struct Turn {
     const Electorate& electorate;  ///< of the parent's state
     MemberKey proposer{};
     Time time{};
+    OrderMemory* orders = nullptr;
 };
 
 /// What follows for the state when the seal is good.

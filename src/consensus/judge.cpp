@@ -293,6 +293,18 @@ std::vector<Vote> Judge::choose_votes(const LedgerState& parent, const Header& p
     return chosen;
 }
 
+U256 Judge::weight_to_carry(const LedgerState& parent, const Header& parent_header, Time time,
+                            std::span<const Vote> votes) const {
+    const Engine* engine = engine_of(parent.parameters().consensus);
+    if (engine == nullptr || !engine->attestations_weigh()) return {};
+    const Electorate electorate = Electorate::of(parent.view(), parent.parameters());
+    const Ends ends = ends_at(parent, parent_header, time);
+    std::vector<Vote> fit;
+    for (const Vote& vote : votes)
+        if (check_place(vote, parent, electorate, ends, time)) fit.push_back(vote);
+    return U256{count(fit, parent).weight};
+}
+
 Result<Sealing, Reject> Judge::prepare(const LedgerState& parent, const Header& parent_header, Time time,
                                        std::span<const Vote> votes, const Signer& signer) const {
     const Engine* engine = engine_of(parent.parameters().consensus);

@@ -48,6 +48,9 @@ public:
     /// member and slot not yet counted, and a proof of the newest final checkpoint when one is due.
     [[nodiscard]] std::vector<Vote> choose_votes(const ledger::LedgerState& parent, const ledger::Header& parent_header,
                                                  Time time, std::span<const Vote> votes) const;
+    /// What the chain would gain in weight by a block at `time` on this parent that carries `votes`.
+    [[nodiscard]] U256 weight_to_carry(const ledger::LedgerState& parent, const ledger::Header& parent_header,
+                                       Time time, std::span<const Vote> votes) const;
 
 private:
     [[nodiscard]] Result<ledger::ConsensusPart, ledger::Reject> follow(const Turn& turn,

@@ -23,7 +23,7 @@ Result<OwnVotes, DecodeFault> OwnVotes::decode(ByteView record, bool complete) {
         TRY(const auto parent, in.id<BlockHash>());
         own.sealed_on_.push_back(parent);
     }
-    TRY(own.justification_, decode_votes(in.rest(), ledger::records::kVotersMax));
+    TRY(own.justification_, decode_groups(in.rest(), ledger::records::kVotersMax));
     return own;
 }
 
@@ -31,7 +31,7 @@ Bytes OwnVotes::encode() const {
     Writer out;
     out.u64(generation_).u64(target_.number()).u64(source_.number()).varint(sealed_on_.size());
     for (const BlockHash& parent : sealed_on_) out.id(parent);
-    out.raw(encode_votes(justification_));
+    out.raw(encode_groups(justification_));
     return std::move(out).take();
 }
 
@@ -50,7 +50,7 @@ bool OwnVotes::may_sign(const Ballot& ballot) const {
     return ballot.target.epoch > target_ && (ballot.source.epoch >= source_ || !holds(SafetyRule::SourceNotBelow));
 }
 
-void OwnVotes::note_signed(const Ballot& ballot, std::vector<Vote> justification) {
+void OwnVotes::note_signed(const Ballot& ballot, std::vector<VoteGroup> justification) {
     generation_ = ballot.generation;
     target_ = ballot.target.epoch;
     source_ = ballot.source.epoch;

@@ -30,8 +30,8 @@ public:
 
     [[nodiscard]] bool may_sign(const Ballot& ballot) const;
     /// `justification` are the votes that justify the ballot's source.
-    void note_signed(const Ballot& ballot, std::vector<Vote> justification);
-    [[nodiscard]] const std::vector<Vote>& justification() const { return justification_; }
+    void note_signed(const Ballot& ballot, std::vector<VoteGroup> justification);
+    [[nodiscard]] const std::vector<VoteGroup>& justification() const { return justification_; }
     [[nodiscard]] Epoch last_target() const { return target_; }
     [[nodiscard]] Epoch last_source() const { return source_; }
     [[nodiscard]] std::uint64_t generation() const { return generation_; }
@@ -46,7 +46,7 @@ private:
     std::uint64_t generation_ = 0;
     Epoch target_{};  ///< highest signed
     Epoch source_{};  ///< highest signed
-    std::vector<Vote> justification_;
+    std::vector<VoteGroup> justification_;
     std::vector<BlockHash> sealed_on_;  ///< the last ones, oldest first
 };
 

@@ -47,12 +47,15 @@ crypto::Digest digest_of(const Ballot& ballot, const ledger::ChainId& chain) {
     return crypto::tagged_hash(crypto::HashTag::Vote, chain.view(), out.view());
 }
 
-std::optional<Contradiction> contradiction(const Vote& left, const Vote& right) {
-    if (left.voter != right.voter || left.ballot.generation != right.ballot.generation || left.ballot == right.ballot)
-        return std::nullopt;
-    if (left.ballot.target.epoch == right.ballot.target.epoch) return Contradiction::SameEpoch;
-    if (surrounds(left.ballot, right.ballot) || surrounds(right.ballot, left.ballot)) return Contradiction::Surround;
+std::optional<Contradiction> contradiction(const Ballot& left, const Ballot& right) {
+    if (left.generation != right.generation || left == right) return std::nullopt;
+    if (left.target.epoch == right.target.epoch) return Contradiction::SameEpoch;
+    if (surrounds(left, right) || surrounds(right, left)) return Contradiction::Surround;
     return std::nullopt;
+}
+
+std::optional<Contradiction> contradiction(const Vote& left, const Vote& right) {
+    return left.voter == right.voter ? contradiction(left.ballot, right.ballot) : std::nullopt;
 }
 
 void encode(const Ballot& ballot, Writer& out) {

@@ -85,7 +85,9 @@ enum class Contradiction : std::uint8_t {
     SameEpoch,  ///< two targets (or sources, or roots) for one target epoch
     Surround,   ///< one vote's source and target enclose the other's
 };
-/// Nothing when an honest member could have signed both, or they are of two members.
+/// Nothing when an honest member could have signed both.
+std::optional<Contradiction> contradiction(const Ballot& left, const Ballot& right);
+/// Nor when they are of two members.
 std::optional<Contradiction> contradiction(const Vote& left, const Vote& right);
 
 void encode(const Ballot& ballot, Writer& out);

@@ -8,72 +8,128 @@
 namespace rhizome::consensus {
 namespace {
 
-void insert_sorted(std::vector<MemberKey>& keys, const MemberKey& key) {
-    const auto at = std::lower_bound(keys.begin(), keys.end(), key, MemberLess{});
-    if (at == keys.end() || *at != key) keys.insert(at, key);
-}
-
 bool reaches_next(const Ballot& ballot) {
     return ballot.target.epoch.number() - ballot.source.epoch.number() == 1 || !holds(SafetyRule::NextEpoch);
 }
 
+std::size_t count(std::span<const VoteRow> rows) {
+    std::size_t votes = 0;
+    for (const VoteRow& row : rows) votes += row.size();
+    return votes;
+}
+
+/// Whether those who voted in these rows are a quorum.
+bool have_quorum(std::span<const VoteRow* const> rows, const Electorate& electorate, ledger::Trust trust) {
+    // Most votes come before there are enough of them: the count alone says so.
+    std::size_t votes = 0;
+    for (const VoteRow* row : rows) votes += row->size();
+    if (votes < quorum_of(electorate.voters.size(), trust)) return false;
+    std::vector<MemberKey> keys;
+    keys.reserve(votes);
+    for (const VoteRow* row : rows) row->each([&](std::uint32_t place) { keys.push_back(row->at(place).voter); });
+    if (rows.size() > 1) {
+        std::sort(keys.begin(), keys.end(), MemberLess{});
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    }
+    return electorate.has_quorum(keys, trust);
+}
+
+Vote vote_in(const VoteRow& row, const VoteGroup::Signed& one) { return {one.voter, row.ballot(), one.signature}; }
+
+/// In the order of sets.
+std::vector<VoteGroup> sorted(std::vector<VoteGroup> groups) {
+    std::sort(groups.begin(), groups.end(),
+              [](const VoteGroup& left, const VoteGroup& right) { return left.ballot < right.ballot; });
+    return groups;
+}
+
 }  // namespace
-
-const Vote* VoteBook::Line::find(std::uint64_t short_voter) const {
-    const auto at = std::lower_bound(index.begin(), index.end(), std::pair{short_voter, std::uint32_t{0}});
-    return at == index.end() || at->first != short_voter ? nullptr : &votes[at->second];
-}
-
-const Vote* VoteBook::Line::find(const MemberKey& voter) const {
-    const std::uint64_t name = short_key(voter);
-    for (auto at = std::lower_bound(index.begin(), index.end(), std::pair{name, std::uint32_t{0}});
-         at != index.end() && at->first == name; ++at)
-        if (votes[at->second].voter == voter) return &votes[at->second];
-    return nullptr;
-}
-
-void VoteBook::Line::add(const Vote& vote) {
-    const std::pair entry{short_key(vote.voter), static_cast<std::uint32_t>(votes.size())};
-    votes.push_back(vote);
-    index.insert(std::lower_bound(index.begin(), index.end(), entry), entry);
-}
 
 VoteBook::VoteBook(std::uint64_t generation, const Checkpoint& root) : generation_(generation), final_(root) {
     justified_.insert(root);
 }
 
-const Vote* VoteBook::contradicted(const Vote& vote) const {
-    const Ballot& ballot = vote.ballot;
-    // Same epoch, or enclosed by this vote: targets in (source, target].
-    for (auto at = votes_.upper_bound(ballot.source.epoch); at != votes_.end(); ++at) {
-        const Vote* other = at->second.find(vote.voter);
-        if (other != nullptr && contradiction(vote, *other)) return other;
-    }
+const VoteRow* VoteBook::row_of(const Ballot& ballot) const {
+    const auto line = votes_.find(ballot.target.epoch);
+    if (line == votes_.end()) return nullptr;
+    for (const VoteRow& row : line->second)
+        if (row.ballot() == ballot) return &row;
     return nullptr;
 }
 
-VoteBook::Outcome VoteBook::add(const Vote& vote, const BlockLore& lore) {
-    if (vote.ballot.generation != generation_) return {.taken = Taken::TooOld};
-    const Epoch epoch = vote.ballot.target.epoch;
-    if (const Vote* known = vote_of(vote.voter, epoch); known != nullptr && known->ballot == vote.ballot)
-        return {.taken = Taken::Known};
-    if (const Vote* other = contradicted(vote)) return {.taken = Taken::Contradicts, .other = *other};
-    if (epoch < final_.epoch) return {.taken = Taken::TooOld};
-    if (votes_.size() >= kEpochsKept && epoch < votes_.begin()->first) return {.taken = Taken::TooOld};
+VoteRow& VoteBook::make_row(const Ballot& ballot) {
+    std::vector<VoteRow>& line = votes_[ballot.target.epoch];
+    for (VoteRow& row : line)
+        if (row.ballot() == ballot) return row;
+    return line.emplace_back(ballot);
+}
 
-    votes_[epoch].add(vote);
-    ++size_;
-    insert_sorted(for_[vote.ballot.target], vote.voter);
-    if (reaches_next(vote.ballot)) insert_sorted(from_[vote.ballot.source], vote.voter);
-    Outcome outcome = settle(vote.ballot.target, lore);
-    if (reaches_next(vote.ballot)) outcome.final_more |= try_finalise(vote.ballot.source, lore);
-    outcome.taken = Taken::New;
+std::vector<std::uint32_t> VoteBook::missing(const VoteGroup& group) const {
+    if (const VoteRow* row = row_of(group.ballot)) return row->missing(group.votes);
+    return VoteRow{group.ballot}.missing(group.votes);
+}
+
+void VoteBook::find_liars(const Ballot& ballot, std::vector<VoteGroup::Signed>& votes, RowOutcome& outcome) const {
+    // Same epoch, or enclosed by these votes: targets in (source, target]; or around them.
+    for (auto line = votes_.upper_bound(ballot.source.epoch); line != votes_.end(); ++line)
+        for (const VoteRow& row : line->second) {
+            if (!contradiction(ballot, row.ballot())) continue;
+            std::erase_if(votes, [&](const VoteGroup::Signed& one) {
+                const VoteGroup::Signed* other = row.find(one.voter);
+                if (other == nullptr) return false;
+                outcome.liars.emplace_back(Vote{one.voter, ballot, one.signature}, vote_in(row, *other));
+                return true;
+            });
+        }
+}
+
+VoteBook::Outcome VoteBook::add(const Vote& vote, const BlockLore& lore) {
+    RowOutcome row = add_row({.ballot = vote.ballot, .votes = {{vote.voter, vote.signature}}}, lore);
+    if (!row.liars.empty()) row.outcome.other = row.liars.front().second;
+    return row.outcome;
+}
+
+VoteBook::RowOutcome VoteBook::add_row(const VoteGroup& group, const BlockLore& lore) {
+    RowOutcome row;
+    const Ballot& ballot = group.ballot;
+    const Epoch epoch = ballot.target.epoch;
+    if (ballot.generation != generation_) {
+        row.outcome.taken = Taken::TooOld;
+        return row;
+    }
+    std::vector<VoteGroup::Signed> votes;
+    for (const std::uint32_t i : missing(group)) votes.push_back(group.votes[i]);
+    if (votes.empty()) return row;
+    find_liars(ballot, votes, row);
+    const bool all_lie = votes.empty();
+    // Where quorums allow for liars, one counts wherever somebody else has voted as well.
+    if (lore.trust() == ledger::Trust::Byzantine && (!all_lie || row_of(ballot) != nullptr)) {
+        for (const auto& [vote, other] : row.liars) votes.push_back({vote.voter, vote.signature});
+        std::sort(votes.begin(), votes.end(), [](const VoteGroup::Signed& left, const VoteGroup::Signed& right) {
+            return MemberLess{}(left.voter, right.voter);
+        });
+    }
+    if (votes.empty()) {
+        row.outcome.taken = Taken::Contradicts;
+        return row;
+    }
+    if (epoch < final_.epoch || (votes_.size() >= kEpochsKept && epoch < votes_.begin()->first)) {
+        row.outcome.taken = Taken::TooOld;
+        return row;
+    }
+    make_row(ballot).add(votes);
+    size_ += votes.size();
+    row.fresh = std::move(votes);
+    row.outcome = settle(ballot.target, lore);
+    if (reaches_next(ballot)) row.outcome.final_more |= try_finalise(ballot.source, lore);
+    row.outcome.taken = all_lie ? Taken::Contradicts : Taken::New;
     if (votes_.size() > kEpochsKept) tidy();
-    return outcome;
+    return row;
 }
 
 VoteBook::Outcome VoteBook::settle(const Checkpoint& target, const BlockLore& lore) {
     Outcome outcome;
+    if (justified_.contains(target)) return outcome;
     if (lore.electorate_of(target.block) == nullptr) {
         waiting_[target.block].insert(target);
         return outcome;
@@ -99,74 +155,96 @@ VoteBook::Outcome VoteBook::block_known(const BlockHash& block, const BlockLore&
     return all;
 }
 
+VoteBook::Rows VoteBook::rows_for(const Checkpoint& checkpoint) const {
+    Rows rows;
+    if (const auto line = votes_.find(checkpoint.epoch); line != votes_.end())
+        for (const VoteRow& row : line->second)
+            if (row.ballot().target == checkpoint) rows.push_back(&row);
+    return rows;
+}
+
+VoteBook::Rows VoteBook::rows_from(const Checkpoint& checkpoint) const {
+    Rows rows;
+    for (auto line = votes_.upper_bound(checkpoint.epoch); line != votes_.end(); ++line) {
+        if (line->first > checkpoint.epoch + 1 && holds(SafetyRule::NextEpoch)) break;
+        for (const VoteRow& row : line->second)
+            if (row.ballot().source == checkpoint) rows.push_back(&row);
+    }
+    return rows;
+}
+
 bool VoteBook::try_justify(const Checkpoint& checkpoint, const BlockLore& lore) {
     if (justified_.contains(checkpoint)) return false;
     const Electorate* electorate = lore.electorate_of(checkpoint.block);
-    const auto voters = for_.find(checkpoint);
-    if (electorate == nullptr || voters == for_.end() || electorate->generation != generation_) return false;
-    // Most votes come before there are enough of them: the count alone says so.
-    if (voters->second.size() < quorum_of(electorate->voters.size(), lore.trust()) ||
-        !electorate->has_quorum(voters->second, lore.trust()))
-        return false;
+    if (electorate == nullptr || electorate->generation != generation_) return false;
+    if (!have_quorum(rows_for(checkpoint), *electorate, lore.trust())) return false;
     justified_.insert(checkpoint);
     return true;
 }
 
 bool VoteBook::looks_justified(const Checkpoint& checkpoint, const Electorate& electorate, ledger::Trust trust) const {
-    const auto voters = for_.find(checkpoint);
-    return voters != for_.end() && electorate.has_quorum(voters->second, trust);
+    return have_quorum(rows_for(checkpoint), electorate, trust);
 }
 
 bool VoteBook::try_finalise(const Checkpoint& checkpoint, const BlockLore& lore) {
     if (checkpoint <= final_ || !justified_.contains(checkpoint)) return false;
     const Electorate* electorate = lore.electorate_of(checkpoint.block);
-    const auto voters = from_.find(checkpoint);
-    if (electorate == nullptr || voters == from_.end() || electorate->generation != generation_) return false;
-    if (voters->second.size() < quorum_of(electorate->voters.size(), lore.trust()) ||
-        !electorate->has_quorum(voters->second, lore.trust()))
-        return false;
+    if (electorate == nullptr || electorate->generation != generation_) return false;
+    if (!have_quorum(rows_from(checkpoint), *electorate, lore.trust())) return false;
     final_ = checkpoint;
     return true;
 }
 
-std::vector<Vote> VoteBook::votes_for(const Checkpoint& checkpoint) const {
-    std::vector<Vote> votes;
-    if (const auto line = votes_.find(checkpoint.epoch); line != votes_.end())
-        for (const auto& [name, place] : line->second.index)
-            if (const Vote& vote = line->second.votes[place]; vote.ballot.target == checkpoint) votes.push_back(vote);
-    return votes;
+std::vector<VoteGroup> VoteBook::votes_for(const Checkpoint& checkpoint) const {
+    std::vector<VoteGroup> groups;
+    for (const VoteRow* row : rows_for(checkpoint)) groups.push_back(row->group());
+    return sorted(std::move(groups));
 }
 
-std::vector<Vote> VoteBook::votes_final(const Checkpoint& checkpoint) const {
-    std::vector<Vote> votes = votes_for(checkpoint);
+std::vector<VoteGroup> VoteBook::votes_final(const Checkpoint& checkpoint) const {
+    std::vector<VoteGroup> groups = votes_for(checkpoint);
     if (const auto line = votes_.find(checkpoint.epoch + 1); line != votes_.end())
-        for (const auto& [name, place] : line->second.index)
-            if (const Vote& vote = line->second.votes[place]; vote.ballot.source == checkpoint) votes.push_back(vote);
-    return votes;
+        for (const VoteRow& row : line->second)
+            if (row.ballot().source == checkpoint) groups.push_back(row.group());
+    return groups;
 }
 
-std::vector<Vote> VoteBook::votes_since(Epoch first) const {
-    std::vector<Vote> votes;
+std::vector<VoteGroup> VoteBook::votes_since(Epoch first) const {
+    std::vector<VoteGroup> groups;
     for (auto line = votes_.lower_bound(first); line != votes_.end(); ++line)
-        for (const auto& [name, place] : line->second.index) votes.push_back(line->second.votes[place]);
-    return votes;
+        for (const VoteRow& row : line->second) groups.push_back(row.group());
+    return groups;
 }
 
-const Vote* VoteBook::vote_of(const MemberKey& voter, Epoch epoch) const {
+std::optional<Vote> VoteBook::vote_of(std::uint64_t short_voter, Epoch epoch) const {
     const auto line = votes_.find(epoch);
-    if (line == votes_.end()) return nullptr;
-    return line->second.find(voter);
-}
-
-const Vote* VoteBook::vote_of(std::uint64_t short_voter, Epoch epoch) const {
-    const auto line = votes_.find(epoch);
-    if (line == votes_.end()) return nullptr;
-    return line->second.find(short_voter);
+    if (line == votes_.end()) return std::nullopt;
+    for (const VoteRow& row : line->second)
+        if (const VoteGroup::Signed* one = row.find(short_voter)) return vote_in(row, *one);
+    return std::nullopt;
 }
 
 std::size_t VoteBook::votes_in(Epoch epoch) const {
     const auto line = votes_.find(epoch);
-    return line == votes_.end() ? 0 : line->second.votes.size();
+    return line == votes_.end() ? 0 : count(line->second);
+}
+
+std::uint64_t VoteBook::sum_of(Epoch epoch) const {
+    std::uint64_t sum = 0;
+    if (const auto line = votes_.find(epoch); line != votes_.end())
+        for (const VoteRow& row : line->second) sum ^= row.sum();
+    return sum;
+}
+
+std::array<VoteBook::Sum, VoteBook::kSums> VoteBook::sums() const {
+    std::array<Sum, kSums> sums{};
+    auto line = votes_.rbegin();
+    for (Sum& one : sums) {
+        if (line == votes_.rend()) break;
+        one = {line->first, sum_of(line->first)};
+        ++line;
+    }
+    return sums;
 }
 
 void VoteBook::begin_generation(std::uint64_t generation, const Checkpoint& root) {
@@ -179,8 +257,8 @@ void VoteBook::trust_final(const Checkpoint& checkpoint) {
 }
 
 void VoteBook::tidy() {
-    const auto drop_line = [&](std::map<Epoch, Line>::iterator line) {
-        size_ -= line->second.votes.size();
+    const auto drop_line = [&](std::map<Epoch, std::vector<VoteRow>>::iterator line) {
+        size_ -= count(line->second);
         return votes_.erase(line);
     };
     // Those that show the newest final and the highest justified checkpoint stay: peers that connect ask for them.
@@ -191,10 +269,6 @@ void VoteBook::tidy() {
         line = shows(line->first) ? std::next(line) : drop_line(line);
 
     const auto is_gone = [&](const Checkpoint& checkpoint) { return !votes_.contains(checkpoint.epoch); };
-    std::erase_if(for_, [&](const auto& one) { return is_gone(one.first); });
-    std::erase_if(from_, [&](const auto& one) {
-        return one.first.epoch < final_.epoch || !votes_.contains(one.first.epoch + 1);
-    });
     std::erase_if(justified_, [&](const Checkpoint& one) { return one.epoch < final_.epoch; });
     for (auto at = waiting_.begin(); at != waiting_.end();) {
         std::erase_if(at->second, is_gone);

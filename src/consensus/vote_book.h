@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "consensus/electorate.h"
-#include "consensus/vote.h"
+#include "consensus/vote_row.h"
 
 namespace rhizome::consensus {
 
@@ -38,8 +39,17 @@ public:
 /// Only v's own source is used, and v is honest: so votes are counted without asking again whether their sources are
 /// justified. That matters, because a node that starts from a final block cannot know what older votes came from.
 ///
-/// Bounded: one vote per member and epoch, of the newest `kEpochsKept` epochs with votes; those that show the highest
-/// justified and final checkpoints are kept besides. Confined to the core strand.
+/// Votes are kept and counted by rows, one for each ballot: of a set that comes in what is new is found, checked for
+/// contradictions and counted at once.
+///
+/// **Who contradicts itself counts on both sides**, where nodes may lie (`trust: byzantine`; quorums overlap by more
+/// than those can be, so the argument holds). Else nodes that heard different votes of one liar would disagree for ever
+/// on what is justified, and where the honest are even on both sides nothing would be final any more. But only beside
+/// others: a vote that contradicts makes no row of its own, so that one liar cannot fill the book. Whoever shows a
+/// checkpoint justified sends all votes of its row together.
+///
+/// Bounded: no more rows in an epoch than members, of the newest `kEpochsKept` epochs with votes; those that show the
+/// highest justified and final checkpoints are kept besides. Confined to the core strand.
 class VoteBook {
 public:
     /// What is justified and final to begin with: genesis, or what a trusted state shows.
@@ -57,8 +67,20 @@ public:
         bool justified_more = false;  ///< something became justified
         bool final_more = false;      ///< something became final
     };
-    /// Takes a vote whose signature is good and whose voter is a member. A contradicting vote is not counted.
+    /// Takes a vote whose signature is good and whose voter is a member.
     Outcome add(const Vote& vote, const BlockLore& lore);
+
+    /// What became of a set of votes with one ballot.
+    struct RowOutcome {
+        Outcome outcome{};                           ///< `Contradicts` only if all do
+        std::vector<VoteGroup::Signed> fresh{};      ///< those that were new and counted, sorted by voter
+        std::vector<std::pair<Vote, Vote>> liars{};  ///< those that contradict, each with what it contradicts
+    };
+    /// Takes votes as `add` takes each of them.
+    RowOutcome add_row(const VoteGroup& group, const BlockLore& lore);
+    /// Which votes of a set are not in the book with this ballot: their indices in it.
+    [[nodiscard]] std::vector<std::uint32_t> missing(const VoteGroup& group) const;
+
     /// The electorate of `block` is known now: counts the votes for it that came before it.
     Outcome block_known(const BlockHash& block, const BlockLore& lore);
 
@@ -73,22 +95,32 @@ public:
     /// Two finals were found to be on different branches.
     void note_conflict(const Checkpoint& other) { conflict_ = other; }
 
-    /// The votes that show a checkpoint justified; empty when they are not kept (the root's).
-    [[nodiscard]] std::vector<Vote> votes_for(const Checkpoint& checkpoint) const;
-    /// The votes that show it final: those for it, and those from it to the epoch after.
-    [[nodiscard]] std::vector<Vote> votes_final(const Checkpoint& checkpoint) const;
-    /// All votes kept with a target epoch from `first` on, by epoch, then voter.
-    [[nodiscard]] std::vector<Vote> votes_since(Epoch first) const;
+    /// The votes that show a checkpoint justified, as a set; empty when they are not kept (the root's).
+    [[nodiscard]] std::vector<VoteGroup> votes_for(const Checkpoint& checkpoint) const;
+    /// The votes that show it final: those for it, and those from it to the epoch after. Not in the order of a set.
+    [[nodiscard]] std::vector<VoteGroup> votes_final(const Checkpoint& checkpoint) const;
+    /// All votes kept with a target epoch from `first` on, by epoch.
+    [[nodiscard]] std::vector<VoteGroup> votes_since(Epoch first) const;
     /// Targets of votes whose blocks were not judged here yet.
     [[nodiscard]] const std::map<BlockHash, std::set<Checkpoint>>& unsettled() const { return waiting_; }
     /// Whether the votes for it would be enough for this electorate: for choosing what to look at, never for deciding.
     [[nodiscard]] bool looks_justified(const Checkpoint& checkpoint, const Electorate& electorate,
                                        ledger::Trust trust) const;
-    [[nodiscard]] const Vote* vote_of(const MemberKey& voter, Epoch epoch) const;
     /// The vote of whoever's key begins so.
-    [[nodiscard]] const Vote* vote_of(std::uint64_t short_voter, Epoch epoch) const;
+    [[nodiscard]] std::optional<Vote> vote_of(std::uint64_t short_voter, Epoch epoch) const;
     /// How many members voted in an epoch, as far as is known.
     [[nodiscard]] std::size_t votes_in(Epoch epoch) const;
+
+    /// An epoch, and what tells whether others have the same votes of it (`VoteRow::sum`).
+    struct Sum {
+        Epoch epoch{};
+        std::uint64_t sum = 0;
+        friend bool operator==(const Sum&, const Sum&) = default;
+    };
+    /// Of the newest epochs with votes, newest first; the rest is zero.
+    static constexpr std::size_t kSums = 4;
+    [[nodiscard]] std::array<Sum, kSums> sums() const;
+    [[nodiscard]] std::uint64_t sum_of(Epoch epoch) const;
 
     /// A recovery began a new generation from `root`: older votes mean nothing any more.
     void begin_generation(std::uint64_t generation, const Checkpoint& root);
@@ -103,25 +135,21 @@ public:
     static constexpr std::size_t kEpochsKept = 512;
 
 private:
-    /// The votes of one epoch. Looked into for every vote that arrives, and most arrive several times: the index is one
-    /// piece of memory that says whether a vote is there.
-    struct Line {
-        std::vector<Vote> votes{};                                     ///< as they came
-        std::vector<std::pair<std::uint64_t, std::uint32_t>> index{};  ///< short key, place; in the order of the keys
-        [[nodiscard]] const Vote* find(const MemberKey& voter) const;
-        [[nodiscard]] const Vote* find(std::uint64_t short_voter) const;
-        void add(const Vote& vote);
-    };
+    using Rows = std::vector<const VoteRow*>;
 
+    [[nodiscard]] const VoteRow* row_of(const Ballot& ballot) const;
+    VoteRow& make_row(const Ballot& ballot);
+    /// Takes those out of `votes` that contradict what is here.
+    void find_liars(const Ballot& ballot, std::vector<VoteGroup::Signed>& votes, RowOutcome& row) const;
     Outcome settle(const Checkpoint& target, const BlockLore& lore);
     bool try_justify(const Checkpoint& checkpoint, const BlockLore& lore);
     bool try_finalise(const Checkpoint& checkpoint, const BlockLore& lore);
-    [[nodiscard]] const Vote* contradicted(const Vote& vote) const;
+    [[nodiscard]] Rows rows_for(const Checkpoint& checkpoint) const;
+    /// Votes from it to the next epoch.
+    [[nodiscard]] Rows rows_from(const Checkpoint& checkpoint) const;
 
     std::uint64_t generation_;
-    std::map<Epoch, Line> votes_;                        ///< by target epoch
-    std::map<Checkpoint, std::vector<MemberKey>> for_;   ///< who voted for it, sorted
-    std::map<Checkpoint, std::vector<MemberKey>> from_;  ///< who voted from it to the next epoch, sorted
+    std::map<Epoch, std::vector<VoteRow>> votes_;        ///< by target epoch
     std::map<BlockHash, std::set<Checkpoint>> waiting_;  ///< targets whose electorate was not known
     std::set<Checkpoint> justified_;
     Checkpoint final_;

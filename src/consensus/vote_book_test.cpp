@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "consensus/own_votes.h"
 
 namespace rhizome::consensus {
@@ -62,7 +63,7 @@ TEST_F(VoteBookTest, AQuorumJustifiesAndASecondOneInTheNextEpochFinalises) {
     EXPECT_EQ(book.final_checkpoint(), root);
     EXPECT_TRUE(vote(3, point(10, 1), point(11, 2)).final_more);
     EXPECT_EQ(book.final_checkpoint(), point(10, 1));
-    EXPECT_EQ(book.votes_final(point(10, 1)).size(), 6u);
+    EXPECT_EQ(count_votes(book.votes_final(point(10, 1))), 6u);
 }
 
 TEST_F(VoteBookTest, VotesTwoEpochsLaterFinaliseNothing) {
@@ -127,7 +128,80 @@ TEST_F(VoteBookTest, MemoryIsBounded) {
         vote(0, point(10, 1), point(epoch, 9));
     EXPECT_LE(book.size(), VoteBook::kEpochsKept + 3);
     // What shows the highest justified checkpoint is still there.
-    EXPECT_EQ(book.votes_for(point(10, 1)).size(), 3u);
+    EXPECT_EQ(count_votes(book.votes_for(point(10, 1))), 3u);
+}
+
+TEST_F(VoteBookTest, ASetIsTakenAsItsVotesOneByOne) {
+    lore.learn(1, 4);
+    vote(1, root, point(10, 1));
+    vote(2, root, point(10, 2));
+    VoteGroup group{.ballot = {0, root, point(10, 1), {}}};
+    for (std::size_t i = 0; i < 4; ++i) group.votes.push_back({key_of(i), {}});
+    EXPECT_EQ(book.missing(group), (std::vector<std::uint32_t>{0, 2, 3}));
+    const auto row = book.add_row(group, lore);
+    EXPECT_EQ(row.outcome.taken, VoteBook::Taken::New);
+    EXPECT_TRUE(row.outcome.justified_more);
+    ASSERT_EQ(row.fresh.size(), 2u) << "one was known, one contradicts";
+    EXPECT_EQ(row.fresh[0].voter, key_of(0));
+    EXPECT_EQ(row.fresh[1].voter, key_of(3));
+    ASSERT_EQ(row.liars.size(), 1u);
+    EXPECT_EQ(row.liars[0].first.voter, key_of(2));
+    EXPECT_EQ(row.liars[0].second.ballot.target, point(10, 2));
+    EXPECT_EQ(book.size(), 4u);
+    EXPECT_TRUE(book.add_row(group, lore).fresh.empty());
+}
+
+TEST_F(VoteBookTest, SumsAreEqualWhereTheVotesAre) {
+    VoteBook other{0, root};
+    const auto add = [&](VoteBook& to, std::size_t voter, std::uint8_t block) {
+        (void)to.add({.voter = key_of(voter), .ballot = {0, root, point(10, block), {}}}, lore);
+    };
+    for (const std::size_t voter : {0, 1, 2, 3}) add(book, voter, voter == 3 ? 2 : 1);
+    for (const std::size_t voter : {3, 1, 0}) add(other, voter, voter == 3 ? 2 : 1);
+    EXPECT_NE(book.sum_of(Epoch{10}), other.sum_of(Epoch{10}));
+    add(other, 2, 1);
+    EXPECT_EQ(book.sum_of(Epoch{10}), other.sum_of(Epoch{10}));
+    EXPECT_EQ(book.sums()[0].epoch, Epoch{10});
+    EXPECT_EQ(book.sums()[1], VoteBook::Sum{});
+    VoteBook third{0, root};
+    for (const std::size_t voter : {0, 1, 2, 3}) add(third, voter, 1);
+    EXPECT_NE(book.sum_of(Epoch{10}), third.sum_of(Epoch{10})) << "the same voters, for another block";
+}
+
+TEST(VoteRow, FindsWhatIsNewOfASetInWhateverOrderVotesCame) {
+    Random random{7};
+    std::vector<VoteGroup::Signed> all;
+    for (std::size_t i = 0; i < 200; ++i) {
+        VoteGroup::Signed one;
+        random.fill(one.voter);
+        // Some begin alike, as whoever wants to can make them.
+        if (i % 10 == 0) std::fill_n(one.voter.begin(), 8, std::uint8_t{2});
+        all.push_back(one);
+    }
+    std::sort(all.begin(), all.end());
+    VoteRow row{Ballot{}};
+    std::set<MemberKey> known;
+    for (int round = 0; round < 40; ++round) {
+        std::vector<VoteGroup::Signed> set;
+        std::vector<std::uint32_t> fresh;
+        for (const auto& one : all) {
+            if (!random.chance(1, 8)) continue;
+            if (!known.contains(one.voter)) fresh.push_back(static_cast<std::uint32_t>(set.size()));
+            set.push_back(one);
+        }
+        ASSERT_EQ(row.missing(set), fresh);
+        std::size_t seen = 0;
+        row.each_known(set, [&](std::uint32_t place) { seen += known.contains(row.at(place).voter) ? 1 : 0; });
+        EXPECT_EQ(seen, set.size() - fresh.size());
+        std::vector<VoteGroup::Signed> votes;
+        for (const std::uint32_t i : fresh) votes.push_back(set[i]);
+        row.add(votes);
+        for (const auto& one : votes) known.insert(one.voter);
+    }
+    EXPECT_EQ(row.size(), known.size());
+    const VoteGroup group = row.group();
+    EXPECT_TRUE(std::is_sorted(group.votes.begin(), group.votes.end()));
+    for (const auto& one : all) EXPECT_EQ(row.find(one.voter) != nullptr, known.contains(one.voter));
 }
 
 TEST(OwnVotes, NothingSignedIsEverContradicted) {

@@ -118,7 +118,7 @@ TEST(Voting, TheShortestPeriodGoesByTheNumberOfVoters) {
     EXPECT_EQ(pace.period({.voters = 65}, parameters), 2u);
     EXPECT_EQ(pace.period({.voters = 128}, parameters), 4u);
     EXPECT_EQ(pace.period({.voters = 300}, parameters), 8u);
-    EXPECT_EQ(pace.period({.voters = 10'000}, parameters), 16u) << "everybody votes once a heartbeat";
+    EXPECT_EQ(pace.period({.voters = 10'000}, parameters), 20u) << "everybody votes once a heartbeat";
     EXPECT_EQ(pace.period({.voters = 4, .tip_is_final = true}, parameters), 20u);
     EXPECT_EQ(pace.place(Epoch{38}, {.voters = 4, .tip_is_final = true}, parameters), 0u) << "the slot's last pair";
     EXPECT_EQ(pace.place(Epoch{40}, {.voters = 4, .tip_is_final = true}, parameters), 2u);
@@ -141,11 +141,12 @@ TEST(Voting, WhereNothingBecomesFinalThePeriodGrowsAndShrinksWithTheTimeVotesTak
     EXPECT_EQ(pace.period(sight, parameters), 2u);
     const Epoch stuck_at = epoch;
     for (int i = 0; i < 40; ++i) pair(stuck_at);
-    EXPECT_EQ(pace.period(sight, parameters), 16u);
+    EXPECT_EQ(pace.period(sight, parameters), 20u) << "a slot's";
+    EXPECT_EQ(pace.place(Epoch{1'000}, sight, parameters), 0u) << "pairs begin with the slots";
     EXPECT_EQ(pace.period({.voters = 4, .tip_is_final = true}, parameters), 20u);
 
     pace.note_justified(epoch - 1, end_of(epoch, parameters.epoch), parameters);
-    EXPECT_EQ(pace.period(sight, parameters), 16u) << "not the open pair";
+    EXPECT_EQ(pace.period(sight, parameters), 20u) << "not the open pair";
     came_round_after(milliseconds{700});
     EXPECT_EQ(pace.period(sight, parameters), 8u) << "2 s are enough for twice 700 ms";
     pair(epoch);

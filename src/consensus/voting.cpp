@@ -12,22 +12,27 @@ std::uint64_t epochs_in_a_heartbeat(const ledger::Parameters& parameters) {
 }
 
 int least_level(std::size_t voters) {
-    return voters <= 64 ? 0 : static_cast<int>(std::bit_width(std::bit_floor((voters + 31) / 32))) - 2;
+    const int level =
+        voters <= VotingPace::kQuickVotersMax ? 0 : static_cast<int>(std::bit_width((voters + 31) / 32)) - 2;
+    return std::min(level, VotingPace::kLevelMax);
 }
 
-constexpr std::uint64_t period_of(int level) { return std::uint64_t{2} << level; }
+/// The longest period is a heartbeat, and its pairs begin with the slots.
+std::uint64_t period_of(int level, const ledger::Parameters& parameters) {
+    const std::uint64_t heartbeat = epochs_in_a_heartbeat(parameters);
+    return level == VotingPace::kLevelMax ? heartbeat : std::min(std::uint64_t{2} << level, std::bit_floor(heartbeat));
+}
 
 /// How long the votes of a pair's first epoch may take. With the shortest period nobody waits for them.
-milliseconds room_of(int level, milliseconds epoch) {
-    return level == 0 ? epoch : epoch * static_cast<std::int64_t>(period_of(level));
+milliseconds room_of(int level, const ledger::Parameters& parameters) {
+    return level == 0 ? parameters.epoch : parameters.epoch * static_cast<std::int64_t>(period_of(level, parameters));
 }
 
 }  // namespace
 
 std::uint64_t VotingPace::period(const Sight& sight, const ledger::Parameters& parameters) const {
-    const std::uint64_t heartbeat = epochs_in_a_heartbeat(parameters);
-    if (sight.tip_is_final) return heartbeat;
-    return std::min(period_of(std::max(level_, least_level(sight.voters))), std::bit_floor(heartbeat));
+    if (sight.tip_is_final) return epochs_in_a_heartbeat(parameters);
+    return period_of(std::max(level_, least_level(sight.voters)), parameters);
 }
 
 std::uint64_t VotingPace::place(Epoch epoch, const Sight& sight, const ledger::Parameters& parameters) const {
@@ -54,7 +59,7 @@ void VotingPace::note_justified(Epoch epoch, Time now, const ledger::Parameters&
     open_.reset();
     settle_ = std::max(kSettleMin, settle_ - settle_ / 4);
     // Room for twice as long: the next ones may be slower.
-    while (level_ > 0 && 2 * took < room_of(level_ - 1, parameters.epoch)) --level_;
+    while (level_ > 0 && 2 * took < room_of(level_ - 1, parameters)) --level_;
 }
 
 }  // namespace rhizome::consensus

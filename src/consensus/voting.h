@@ -19,16 +19,17 @@ namespace rhizome::consensus {
 ///   nobody waits: fast links need no more. Where three pairs made nothing final the period doubles, and from 4 on the
 ///   second vote waits until e is justified, up to the next pair: with slow links, or hundreds of members, or a part of
 ///   the cluster gone. How long the votes did take says when it becomes shorter again. Periods are powers of two: a
-///   member with a long one votes only where those with shorter ones do too.
+///   member with a long one votes only where those with shorter ones do too. The longest one, after 8, is a heartbeat,
+///   and its pairs begin with the slots: where nothing becomes final votes are only weight, and two sides of a cut that
+///   gave theirs at different places of the slot could not be compared.
 /// - While the tip is final: once a heartbeat slot, in the last pair of epochs of it, because most slots have a block,
-/// and
-///   with it votes that count for the slot as well.
+///   and with it votes that count for the slot as well. (From 65 on not again for what is final.)
 class VotingPace {
 public:
     static constexpr milliseconds kSettleMin{100};
     static constexpr milliseconds kSettleMax{2'000};
-    /// 4 s at four epochs a second: less than a heartbeat, in which everybody votes once.
-    static constexpr int kLevelMax = 3;
+    static constexpr int kLevelMax = 3;  ///< then the period is a heartbeat
+    static constexpr std::size_t kQuickVotersMax = 64;
 
     struct Sight {
         std::size_t voters = 0;

@@ -25,7 +25,7 @@ protected:
     void begin(std::size_t headers, bool more = false) {
         way.emplace(config);
         way->note_height(kGuide, ledger::Height{1'000});
-        way->begin(kGuide, kNow);
+        way->begin(kGuide, kNow, config.body_timeout);
         extend(headers, more);
     }
     void extend(std::size_t headers, bool more) {

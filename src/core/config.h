@@ -14,8 +14,16 @@ struct Config {
     std::chrono::hours clock_leap_max{24 * 365};
     bool trust_clock = false;
     milliseconds status_every{1'000};
+    milliseconds praise_every{1'000};  ///< more often nobody need hear that a peer is of use
     /// Votes are collected for so long before they go on: with many members most arrive at the same moment.
     milliseconds relay_delay{5};
+    /// From so many voters on votes are collected for longer and go along the tree by which the block they are for
+    /// came.
+    std::size_t tree_from = 65;
+    milliseconds tree_delay{30};
+    milliseconds tree_patience{400};  ///< where that brings no quorum's votes in so long they go everywhere,
+    milliseconds tree_rest{4'000};    ///< and those that a neighbour still lacks by then in any case
+    std::size_t late_peers = 2;       ///< as many neighbours at a time
     /// Up to so many votes of an epoch are passed on as they are; of more only their names, and who lacks some asks.
     /// That is less to send and three times the way: with hundreds of members and slow links the votes of one epoch
     /// must all be there before those of the next are signed, so it is for fast networks only.
@@ -55,6 +63,11 @@ struct Config {
     milliseconds body_timeout{5'000};            ///< then another peer is asked
     milliseconds false_guide_first{10'000};      ///< whoever led nowhere is not followed for so long,
     milliseconds false_guide_most{600'000};      ///< twice as long each time, up to this
+    std::size_t state_asks_per_peer = 4;         ///< parts of a state asked of one peer at the same time,
+    std::size_t state_asks_max = 16;             ///< and of all
+    milliseconds state_timeout{15'000};          ///< then another peer is asked: a part of 1 MiB over 1 Mbit/s
+    std::size_t states_open_per_peer = 8;        ///< looked up for one peer at the same time; more is not answered,
+    std::size_t states_open_max = 16;            ///< and for all: 16 MiB at most, mostly 1 MiB
     std::size_t recent_txs_bytes = 16u << 20;    ///< transactions at hand by wire id
     /// Blocks with fewer transactions go whole: short ids would save less than a lost round trip costs.
     std::size_t compact_txs_min = 4;

@@ -74,7 +74,14 @@ struct DiskLow {
     bool low = false;
 };
 
-using EventKind = std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Mined, Resume, DiskLow>;
+/// Answer to `LookUpState`, for the peer that asked.
+struct StateFound {
+    PeerId to{};
+    SharedMessage message{};
+};
+
+using EventKind =
+    std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Mined, Resume, DiskLow, StateFound>;
 struct Event {
     Time now{};  ///< by the host's clock, whatever that is worth
     EventKind kind{};
@@ -153,6 +160,7 @@ struct Mine {
 };
 
 /// How far a transaction has come. A client is told every change: a reorganisation takes `Included` back to `Accepted`.
+/// `Included`: in a block of this node's chain that is on its maker's disk, be that this node or another.
 /// It ends with `Final` or `Refused`; none ends without.
 enum class Stage : std::uint8_t { Accepted, Included, Final, Refused };
 struct Answer {
@@ -163,10 +171,23 @@ struct Answer {
     std::optional<ledger::Reject> refused{};
 };
 
+/// A newcomer asks for the state after a block, or a part of it: look it up beside everything else, and say
+/// `StateFound` with the message that answers, also when there is nothing to find. Only of blocks that are final here.
+struct LookUpState {
+    PeerId to{};
+    std::variant<WantManifest, WantPart> wanted{};
+};
+
 /// A peer sent what no honest one sends, for the peer layer to remember. Nothing is accused on the chain by it.
 struct Blame {
     PeerId peer{};
     ledger::Reject why{};
+};
+
+/// A peer brought something new and good, a block that became the tip or a vote that counts: links to such peers are
+/// the last to be given up. Said of each at most once in `Config::praise_every`.
+struct Praise {
+    PeerId peer{};
 };
 
 /// For watchers: the chain is another.
@@ -199,6 +220,7 @@ struct Publish {
     Notice notice{};
 };
 
-using Effect = std::variant<Send, Persist, Sync, Wake, Continue, Verify, Mine, Answer, Blame, Publish>;
+using Effect =
+    std::variant<Send, Persist, Sync, Wake, Continue, Verify, Mine, Answer, Blame, Publish, LookUpState, Praise>;
 
 }  // namespace rhizome::core

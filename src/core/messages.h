@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "consensus/vote.h"
+#include "consensus/vote_book.h"
 #include "ledger/block.h"
 #include "ledger/check.h"
 
@@ -24,6 +24,8 @@ struct Status {
     ledger::Height height{};
     consensus::Checkpoint justified{};
     consensus::Checkpoint final_checkpoint{};
+    /// Who has the same votes need not be sent any.
+    std::array<consensus::VoteBook::Sum, consensus::VoteBook::kSums> votes{};
 };
 
 /// Transactions the receiver may not have.
@@ -47,8 +49,9 @@ struct Blocks {
     bool more = false;
 };
 
+/// A set, in its order (`consensus::grouped`): most votes of an epoch say the same, and are handled together.
 struct Votes {
-    std::vector<consensus::Vote> votes{};
+    std::vector<consensus::VoteGroup> groups{};
 };
 /// A vote by its epoch and the first bytes of its voter's key (`consensus::short_key`): enough to tell whether one has
 /// it.
@@ -141,9 +144,34 @@ struct BlockTxs {
     std::vector<ledger::Tx> txs{};
 };
 
-using Message =
-    std::variant<Status, Transactions, NewBlock, WantBlocks, Blocks, Votes, HaveVotes, AskVotes, WantVotes, WantHeaders,
-                 Headers, WantBodies, Bodies, HaveTxs, WantTxs, CompactBlock, WantBlockTxs, BlockTxs>;
+// ---- a state instead of the blocks before it
+// ---------------------------------------------------------------------------
+
+/// "Have you the state after this block?"
+struct WantManifest {
+    ledger::BlockHash block{};
+};
+/// The answer, as `ledger::encode` writes a manifest; no bytes: the sender does not have it.
+struct StateManifest {
+    ledger::BlockHash block{};
+    Bytes bytes{};
+};
+/// "Send me this part of it." The hash says how the asker has it cut.
+struct WantPart {
+    ledger::BlockHash block{};
+    std::uint32_t part = 0;
+    crypto::Hash256 hash{};
+};
+/// The answer (`ledger::encode_part`); no bytes: the sender does not have it, or has it cut otherwise.
+struct StatePart {
+    ledger::BlockHash block{};
+    std::uint32_t part = 0;
+    Bytes bytes{};
+};
+
+using Message = std::variant<Status, Transactions, NewBlock, WantBlocks, Blocks, Votes, HaveVotes, AskVotes, WantVotes,
+                             WantHeaders, Headers, WantBodies, Bodies, HaveTxs, WantTxs, CompactBlock, WantBlockTxs,
+                             BlockTxs, WantManifest, StateManifest, WantPart, StatePart>;
 using SharedMessage = std::shared_ptr<const Message>;
 
 }  // namespace rhizome::core

@@ -36,7 +36,8 @@ std::vector<Effect> Node::step(const Event& event) {
                    [&](const Stored& stored) { node.stored_up_to(stored.up_to); },
                    [&](const Verified& verified) { node.verified(verified); },
                    [&](const Mined& mined) { node.mined(mined); }, [&](const Resume&) { node.resume(); },
-                   [&](const DiskLow& disk) { node.set_condition(Condition::DiskFull, disk.low); }},
+                   [&](const DiskLow& disk) { node.set_condition(Condition::DiskFull, disk.low); },
+                   [&](const StateFound& found) { node.state_found(found); }},
         event.kind);
     node.tick();
     node.finish_step();
@@ -55,6 +56,11 @@ std::uint64_t Node::final_generation() const {
 consensus::Checkpoint Node::justified() const { return *inside_->book.justified().rbegin(); }
 std::size_t Node::pending() const { return inside_->pool.size(); }
 ledger::SharedTx Node::pending_tx(const ledger::TxId& id) const { return inside_->pool.find(id); }
+std::vector<ledger::SharedTx> Node::pending_txs() const { return inside_->pool.best(); }
+Node::FinalVotes Node::final_votes() const {
+    const consensus::Checkpoint& newest = inside_->book.final_checkpoint();
+    return {newest, consensus::ungrouped(inside_->book.votes_final(newest))};
+}
 bool Node::has(Condition condition) const { return inside_->conditions.contains(condition); }
 
 Node::Usage Node::usage() const {

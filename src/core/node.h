@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "consensus/engine.h"
 #include "consensus/fork_choice.h"
 #include "consensus/own_votes.h"
 #include "consensus/signatures.h"
@@ -45,7 +46,8 @@ struct Ports {
     const consensus::Signer* signer = nullptr;  ///< null: a node that only follows
     ledger::SignatureCache& cache;              ///< of transactions' signatures
     Parallel& parallel;
-    ledger::AppliedMemory* memory = nullptr;  ///< null: every block is executed here
+    ledger::AppliedMemory* memory = nullptr;   ///< null: every block is executed here
+    consensus::OrderMemory* orders = nullptr;  ///< null: every order is drawn here
 };
 
 /// What the disk had when the node started.
@@ -83,6 +85,15 @@ public:
     [[nodiscard]] consensus::Checkpoint justified() const;
     [[nodiscard]] std::size_t pending() const;
     [[nodiscard]] ledger::SharedTx pending_tx(const ledger::TxId& id) const;  ///< null when it does not wait here
+    /// All that waits and is valid on top of the tip, in the pool's order.
+    [[nodiscard]] std::vector<ledger::SharedTx> pending_txs() const;
+    /// The newest checkpoint that votes show to be final, and those votes: what convinces somebody without the chain.
+    /// No votes when they are not kept any more (after a start), or its only voter's seal made it final.
+    struct FinalVotes {
+        consensus::Checkpoint checkpoint{};
+        std::vector<consensus::Vote> votes{};
+    };
+    [[nodiscard]] FinalVotes final_votes() const;
     [[nodiscard]] bool has(Condition condition) const;
 
     /// What it holds in memory besides the state: for bounds.

@@ -8,6 +8,7 @@
 #include "core/config.h"
 #include "ledger/codec.h"
 #include "ledger/limits.h"
+#include "ledger/snapshot.h"
 
 namespace rhizome::core {
 namespace {
@@ -54,6 +55,7 @@ void put(Writer& out, const Status& message) {
     out.u64(message.height.number());
     put(out, message.justified);
     put(out, message.final_checkpoint);
+    for (const auto& one : message.votes) out.u64(one.epoch.number()).u64(one.sum);
 }
 void put(Writer& out, const Transactions& message) {
     out.varint(message.txs.size());
@@ -68,7 +70,7 @@ void put(Writer& out, const Blocks& message) {
     out.boolean(message.more).varint(message.blocks.size());
     for (const SharedBlock& block : message.blocks) out.blob(ledger::encode(*block));
 }
-void put(Writer& out, const Votes& message) { out.raw(consensus::encode_votes(message.votes)); }
+void put(Writer& out, const Votes& message) { out.raw(consensus::encode_groups(message.groups)); }
 void put(Writer& out, const HaveVotes& message) { put(out, message.names); }
 void put(Writer& out, const AskVotes& message) { put(out, message.names); }
 void put(Writer& out, const WantVotes& message) { out.u64(message.since.number()); }
@@ -123,6 +125,11 @@ void put(Writer& out, const BlockTxs& message) {
     put(out, message.txs);
 }
 
+void put(Writer& out, const WantManifest& message) { out.id(message.block); }
+void put(Writer& out, const StateManifest& message) { out.id(message.block).blob(message.bytes); }
+void put(Writer& out, const WantPart& message) { out.id(message.block).u32(message.part).id(message.hash); }
+void put(Writer& out, const StatePart& message) { out.id(message.block).u32(message.part).blob(message.bytes); }
+
 // ---- decode
 // ----------------------------------------------------------------------------------------------------------
 
@@ -158,6 +165,11 @@ Result<Status, DecodeFault> get_status(Reader& in) {
     message.height = ledger::Height{height};
     TRY(message.justified, get_checkpoint(in));
     TRY(message.final_checkpoint, get_checkpoint(in));
+    for (auto& one : message.votes) {
+        TRY(const auto epoch, in.u64());
+        one.epoch = consensus::Epoch{epoch};
+        TRY(one.sum, in.u64());
+    }
     TRY(in.finish());
     return message;
 }
@@ -307,6 +319,32 @@ Result<WantBlockTxs, Reject> get_want_block_txs(Reader& in) {
     return message;
 }
 
+Result<StateManifest, DecodeFault> get_manifest(Reader& in) {
+    StateManifest message;
+    TRY(message.block, in.id<ledger::BlockHash>());
+    TRY(const auto bytes, in.blob(ledger::kManifestBytesMax));
+    message.bytes = to_bytes(bytes);
+    TRY(in.finish());
+    return message;
+}
+Result<WantPart, DecodeFault> get_want_part(Reader& in) {
+    WantPart message;
+    TRY(message.block, in.id<ledger::BlockHash>());
+    TRY(message.part, in.u32());
+    TRY(message.hash, in.id<crypto::Hash256>());
+    TRY(in.finish());
+    return message;
+}
+Result<StatePart, DecodeFault> get_part(Reader& in) {
+    StatePart message;
+    TRY(message.block, in.id<ledger::BlockHash>());
+    TRY(message.part, in.u32());
+    TRY(const auto bytes, in.blob(ledger::kPartBytesMax));
+    message.bytes = to_bytes(bytes);
+    TRY(in.finish());
+    return message;
+}
+
 Result<SharedBlock, Reject> get_block(ByteView bytes) {
     TRY(auto block, ledger::decode_block(bytes));
     return std::make_shared<const ledger::Block>(std::move(block));
@@ -334,13 +372,18 @@ std::string_view name(MessageType type) {
         case MessageType::CompactBlock: return "compact-block";
         case MessageType::WantBlockTxs: return "want-block-transactions";
         case MessageType::BlockTxs: return "block-transactions";
+        case MessageType::WantManifest: return "want-manifest";
+        case MessageType::StateManifest: return "manifest";
+        case MessageType::WantPart: return "want-part";
+        case MessageType::StatePart: return "part";
     }
     return "unknown";
 }
 
 std::size_t bytes_max(MessageType type) {
     switch (type) {
-        case MessageType::Status: return 1 + 8 + 33 + ledger::BlockHash::kSize + 8 + 2 * kCheckpointBytes;
+        case MessageType::Status:
+            return 1 + 8 + 33 + ledger::BlockHash::kSize + 8 + 2 * kCheckpointBytes + consensus::VoteBook::kSums * 16;
         case MessageType::Transactions: return 1 + kCountBytes + ledger::kTxBytesMax + kCountBytes;
         case MessageType::NewBlock: return 1 + kBlocksBytesMax / 2;
         case MessageType::WantHeaders:
@@ -359,6 +402,10 @@ std::size_t bytes_max(MessageType type) {
         case MessageType::HaveVotes:
         case MessageType::AskVotes: return 1 + kCountBytes + kLimits.message_votes_max * kNameBytes;
         case MessageType::WantVotes: return 1 + 8;
+        case MessageType::WantManifest: return 1 + ledger::BlockHash::kSize;
+        case MessageType::StateManifest: return 1 + ledger::BlockHash::kSize + 4 + ledger::kManifestBytesMax;
+        case MessageType::WantPart: return 1 + 2 * ledger::BlockHash::kSize + 4;
+        case MessageType::StatePart: return 1 + ledger::BlockHash::kSize + 4 + 4 + ledger::kPartBytesMax;
     }
     return 0;
 }
@@ -414,8 +461,8 @@ Result<Message, Reject> decode_message(ByteView bytes) {
             return Message{std::move(message)};
         }
         case MessageType::Votes: {
-            TRY(auto votes, or_reject(type, consensus::decode_votes(body, kLimits.message_votes_max)));
-            return Message{Votes{std::move(votes)}};
+            TRY(auto groups, or_reject(type, consensus::decode_groups(body, kLimits.message_votes_max)));
+            return Message{Votes{std::move(groups)}};
         }
         case MessageType::HaveVotes: {
             TRY(auto names, or_reject(type, get_names(in)));
@@ -470,6 +517,23 @@ Result<Message, Reject> decode_message(ByteView bytes) {
             TRY(message.block, or_reject(type, in.id<ledger::BlockHash>()));
             TRY(message.txs, get_txs(type, in));
             TRY(finish(type, in));
+            return Message{std::move(message)};
+        }
+        case MessageType::WantManifest: {
+            TRY(const auto block, or_reject(type, in.id<ledger::BlockHash>()));
+            TRY(finish(type, in));
+            return Message{WantManifest{block}};
+        }
+        case MessageType::StateManifest: {
+            TRY(auto message, or_reject(type, get_manifest(in)));
+            return Message{std::move(message)};
+        }
+        case MessageType::WantPart: {
+            TRY(const auto message, or_reject(type, get_want_part(in)));
+            return Message{message};
+        }
+        case MessageType::StatePart: {
+            TRY(auto message, or_reject(type, get_part(in)));
             return Message{std::move(message)};
         }
     }

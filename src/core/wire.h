@@ -29,6 +29,10 @@ enum class MessageType : std::uint8_t {
     CompactBlock,
     WantBlockTxs,
     BlockTxs,
+    WantManifest,
+    StateManifest,
+    WantPart,
+    StatePart,
 };
 std::string_view name(MessageType type);
 

@@ -60,7 +60,7 @@ std::vector<Message> one_of_each() {
         NewBlock{some_block()},
         WantBlocks{.locator = {hash("1"), hash("2")}, .wanted = hash("3")},
         Blocks{.blocks = {some_block(), some_block()}, .more = true},
-        Votes{{vote_of(1, 5), vote_of(2, 5), vote_of(1, 6)}},
+        Votes{consensus::grouped(std::vector{vote_of(1, 5), vote_of(2, 5), vote_of(1, 6)})},
         HaveVotes{{{consensus::Epoch{4}, 77}, {consensus::Epoch{5}, 78}}},
         AskVotes{{{consensus::Epoch{4}, 77}}},
         WantVotes{consensus::Epoch{99}},
@@ -74,7 +74,11 @@ std::vector<Message> one_of_each() {
                      .short_ids = {1, 0xffff'ffff'ffff, 3},
                      .given = {{0, some_tx("a")->tx}, {2, some_tx("b")->tx}}},
         WantBlockTxs{hash("1"), {0, 7, 8}},
-        BlockTxs{hash("1"), {some_tx("a")->tx, some_tx("b")->tx}}};
+        BlockTxs{hash("1"), {some_tx("a")->tx, some_tx("b")->tx}},
+        WantManifest{hash("1")},
+        StateManifest{hash("1"), Bytes(9, 7)},
+        WantPart{hash("1"), 65'535, crypto::sha256(as_bytes("part"))},
+        StatePart{hash("1"), 65'535, Bytes(9, 7)}};
 }
 
 TEST(Wire, EveryMessageIsReadAsItWasWritten) {

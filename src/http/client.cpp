@@ -2,6 +2,7 @@
 #include "http/client.h"
 
 #include <algorithm>
+#include <charconv>
 #include <list>
 
 #include <fmt/core.h>
@@ -258,6 +259,24 @@ Task<Result<void>> send_chunks(Stream& stream, const Client::BodySource* source)
     }
 }
 
+/// The same for a body whose length was said before: a piece more or less would be read as part of the next request.
+Task<Result<void>> send_length(Stream& stream, std::string_view said, const Client::BodySource* source) {
+    std::uint64_t left = 0;
+    const auto [end, error] = std::from_chars(said.data(), said.data() + said.size(), left);
+    if (error != std::errc{} || end != said.data() + said.size())
+        co_return fail(ErrorKind::Usage, "Content-Length is a number");
+    Bytes piece(kReadBytes);
+    for (;;) {
+        CO_TRY(const std::size_t got, co_await (*source)(piece));
+        if (got > left || (got == 0 && left > 0))
+            co_return fail(ErrorKind::Usage, "the body is not as long as its Content-Length");
+        if (got == 0) co_return ok();
+        left -= got;
+        const ByteView parts[] = {ByteView{piece.data(), got}};
+        CO_TRY(co_await stream.write(parts));
+    }
+}
+
 /// The head of the answer, behind those of status 1xx. 101 is an answer.
 Task<Result<Response>> read_head(Answer::Link* link, bool bodyless, std::size_t early_max) {
     for (std::size_t early = 0; early <= early_max; ++early) {
@@ -279,10 +298,12 @@ Task<Result<Response>> read_head(Answer::Link* link, bool bodyless, std::size_t 
 /// Sends on the link's connection and reads the head of the answer.
 Task<Result<Response>> ask(Answer::Link* link, const Origin* origin, const Request* request,
                            const Client::BodySource* source, std::size_t early_max) {
-    const std::string head = head_of(*origin, *request, static_cast<bool>(*source));
+    const auto length = request->headers.find("Content-Length");
+    const std::string head = head_of(*origin, *request, *source && !length);
     const ByteView parts[] = {as_bytes(head), as_bytes(request->body)};
     CO_TRY(co_await link->stream->write(parts));
-    if (*source) CO_TRY(co_await send_chunks(*link->stream, source));
+    if (*source && length) CO_TRY(co_await send_length(*link->stream, *length, source));
+    if (*source && !length) CO_TRY(co_await send_chunks(*link->stream, source));
     co_return co_await read_head(link, request->method == "HEAD", early_max);
 }
 

@@ -74,7 +74,8 @@ public:
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
-    /// Where a request's body comes from piece by piece; 0 at the end.
+    /// Where a request's body comes from piece by piece; 0 at the end. Sent in chunks, or as it is where the request
+    /// says `Content-Length`; then the pieces add up to it.
     using BodySource = std::function<Task<Result<std::size_t>>(std::span<std::uint8_t> into)>;
 
     /// Sends and waits for the head of the answer. `Host` and the length are added. A request that may be repeated

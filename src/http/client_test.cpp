@@ -191,9 +191,10 @@ struct Pieces {
     }
 };
 
-Task<Result<std::string>> upload(Client* client, Origin origin, Client::BodySource source) {
+Task<Result<std::string>> upload(Client* client, Origin origin, Client::BodySource source, std::string length = {}) {
     Request request;
     request.method = "POST";
+    if (!length.empty()) request.headers.set("Content-Length", length);
     CO_TRY(const auto answer,
            co_await client->send(std::move(origin), std::move(request), after(seconds{20}), std::move(source)));
     co_return co_await answer->read_body(1000);
@@ -205,6 +206,22 @@ TEST(Client, SendsABodyPieceByPiece) {
     Client client;
     Pieces pieces;
     EXPECT_EQ(block_on(context, upload(&client, test::to(*server), std::ref(pieces))).value(), "210");
+}
+
+TEST(Client, PiecesAddUpToTheLengthThatWasSaid) {
+    IoContext context;
+    const auto server = std::move(Server::start(context, test::local(), &test::echo).value());
+    Client client;
+    const auto sent = [&](std::string length) {
+        Pieces pieces;
+        return block_on(context, upload(&client, test::to(*server), std::ref(pieces), std::move(length)));
+    };
+    EXPECT_EQ(sent("3").value(), "210");
+    for (const char* wrong : {"2", "4", "x", "-1"}) {
+        const auto refused = sent(wrong);
+        ASSERT_FALSE(refused) << wrong;
+        EXPECT_EQ(refused.error().kind, ErrorKind::Usage) << wrong;
+    }
 }
 
 TEST(Origin, ReadsAddressesOfServers) {

@@ -77,13 +77,6 @@ Result<std::vector<SharedTx>, Reject> check_all(std::span<const Tx> txs, Paralle
     return std::move(work).finish();
 }
 
-crypto::Hash256 merkle_root_of_txs(std::span<const SharedTx> txs) {
-    std::vector<WireId> wire_ids;
-    wire_ids.reserve(txs.size());
-    for (const SharedTx& tx : txs) wire_ids.push_back(tx->wire_id);
-    return merkle_root_of(wire_ids);
-}
-
 }  // namespace
 
 Place place_of(const LedgerState& parent, const NextBlock& next) {

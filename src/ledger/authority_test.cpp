@@ -113,6 +113,62 @@ TEST(Authority, EveryKindIsCreatedChangedAndDeletedByItsOwnLockAndByItsParents) 
     }
 }
 
+TEST(Authority, DeletingADefinitionDeletesAllDocumentsOfItsKind) {
+    TestChain chain = chain_with_namespace();
+    chain.mine_all({chain.create("/", "creator", document("v1", "Namespace", "", "webb"), lock_of("nadia"))});
+    const auto widget = [](std::string_view space) { return document("example.com/v1", "Widget", space, "x"); };
+    chain.mine_all({chain.create("/namespaces/web", "nadia", widget("web"), lock_of("olga")),
+                    chain.create("/namespaces/webb", "nadia", widget("webb"), lock_of("olga")),
+                    chain.create("/namespaces/web", "nadia", document("v1", "Pod", "web", "p"), lock_of("olga")),
+                    chain.create("/", "creator", document("example.com/v1", "Planet", "", "x"), lock_of("olga"))});
+    const auto before = chain.state().view().root();
+    Draft deletion;
+    chain.version(deletion, "/global/apiextensions.k8s.io/CustomResourceDefinition/widgets.example.com")
+        .by(deletion, "/", "creator");
+    // What touches one of them in the same block comes first, and is gone too.
+    chain.mine_all({chain.sign(deletion),
+                    chain.update("/namespaces/web/example.com/Widget/x", "olga", widget("web"), lock_of("olga"))});
+    EXPECT_EQ(chain.get("/namespaces/web/example.com/Widget/x"), nullptr);
+    EXPECT_EQ(chain.get("/namespaces/webb/example.com/Widget/x"), nullptr);
+    EXPECT_NE(chain.get("/namespaces/web/core/Pod/p"), nullptr);
+    EXPECT_NE(chain.get("/global/example.com/Planet/x"), nullptr);
+    EXPECT_EQ(chain.verdict(chain.create("/namespaces/web", "nadia", widget("web"))), "UnknownKind");
+    const auto undone = state::undo(chain.state().view(), chain.commits().back().delta);
+    ASSERT_TRUE(undone);
+    EXPECT_EQ(undone->root(), before) << "a reorganisation brings all of them back";
+
+    // The kind comes back empty.
+    chain.mine_all({chain.create("/", "creator", definition("Widget", "widgets", "Namespaced"))});
+    EXPECT_EQ(chain.get("/namespaces/webb/example.com/Widget/x"), nullptr);
+    EXPECT_EQ(chain.verdict(chain.create("/namespaces/web", "nadia", widget("web"))), "OK");
+}
+
+TEST(Authority, ADefinitionThatMovesItsKindLeavesNothingBehind) {
+    TestChain chain = chain_with_namespace();
+    const auto widget = document("example.com/v1", "Widget", "web", "x");
+    const std::string path = "/global/apiextensions.k8s.io/CustomResourceDefinition/widgets.example.com";
+    chain.mine_all({chain.create("/namespaces/web", "nadia", widget, lock_of("olga"))});
+    Draft same;
+    chain.version(same, path).by(same, "/", "creator");
+    same.outputs.push_back({.value = definition("Widget", "widgets", "Namespaced"), .locking = {}});
+    chain.mine_all({chain.sign(same)});
+    EXPECT_NE(chain.get("/namespaces/web/example.com/Widget/x"), nullptr);
+    Draft moved;
+    chain.version(moved, path).by(moved, "/", "creator");
+    moved.outputs.push_back({.value = definition("Widget", "widgets", "Cluster"), .locking = {}});
+    chain.mine_all({chain.sign(moved)});
+    EXPECT_EQ(chain.get("/namespaces/web/example.com/Widget/x"), nullptr);
+}
+
+TEST(Authority, OneTransactionDoesNotTakeAKindAwayAndWriteADocumentOfIt) {
+    TestChain chain = chain_with_namespace();
+    Draft both;
+    chain.version(both, "/global/apiextensions.k8s.io/CustomResourceDefinition/widgets.example.com")
+        .by(both, "/", "creator");
+    both.outputs.push_back({.value = document("example.com/v1", "Widget", "web", "x"), .locking = {}});
+    EXPECT_EQ(chain.verdict(chain.sign(both)), "OrphanParent");
+}
+
 TEST(Authority, TheClusterIsChangedByItsLockAndNeverDeleted) {
     TestChain chain;
     const std::string changed =

@@ -21,11 +21,13 @@ crypto::Hash256 seal_root_of(const Seal& seal) {
     return crypto::sha256(proof.view(), attestations.view());
 }
 
-bool is_whole(const Block& block) {
+bool has_its_txs(const Block& block) {
     std::vector<WireId> ids;
     ids.reserve(block.txs.size());
     for (const Tx& tx : block.txs) ids.push_back(wire_id_of(tx));
-    return merkle_root_of(ids) == block.header.merkle_root && seal_root_of(block.seal) == block.header.seal_root;
+    return merkle_root_of(ids) == block.header.merkle_root;
 }
+
+bool is_whole(const Block& block) { return has_its_txs(block) && seal_root_of(block.seal) == block.header.seal_root; }
 
 }  // namespace rhizome::ledger

@@ -61,5 +61,7 @@ crypto::Hash256 seal_root_of(const Seal& seal);
 /// Whether this is all of the block that its header names. A refusal says something about the header only then: what a
 /// relay changed, or a disk lost, must not get a good block banned.
 bool is_whole(const Block& block);
+/// The transactions alone: for whoever has looked at the seal already, which may be much longer.
+bool has_its_txs(const Block& block);
 
 }  // namespace rhizome::ledger

@@ -157,11 +157,8 @@ BlockDraft build_carefully(const LedgerState& parent, const NextBlock& next, con
 }
 
 BlockDraft with_header(BlockDraft draft, const LedgerState& parent, const NextBlock& next) {
-    std::vector<WireId> wire_ids;
-    wire_ids.reserve(draft.txs.size());
-    for (const SharedTx& tx : draft.txs) wire_ids.push_back(tx->wire_id);
     draft.header = {.previous = next.parent,
-                    .merkle_root = merkle_root_of(wire_ids),
+                    .merkle_root = merkle_root_of_txs(draft.txs),
                     .state_root = draft.applied.commit.view.root(),
                     .time = next.time,
                     .height = next.height,

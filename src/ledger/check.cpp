@@ -123,6 +123,17 @@ Result<std::vector<SharedTx>, Reject> CheckWork::finish() && {
     return good;
 }
 
+crypto::Hash256 merkle_root_of_txs(std::span<const SharedTx> txs) {
+    std::vector<WireId> wire_ids;
+    wire_ids.reserve(txs.size());
+    for (const SharedTx& tx : txs) wire_ids.push_back(tx->wire_id);
+    return merkle_root_of(wire_ids);
+}
+
+bool is_whole(const Block& block, std::span<const SharedTx> txs) {
+    return merkle_root_of_txs(txs) == block.header.merkle_root && seal_root_of(block.seal) == block.header.seal_root;
+}
+
 SpentValue SpentValue::of_authority() {
     static const SpentValue nothing{crypto::sha256(ByteView{})};
     return nothing;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crypto/hash.h"
+#include "ledger/block.h"
 #include "ledger/resource.h"
 #include "ledger/tx.h"
 
@@ -29,6 +30,11 @@ using SharedTx = std::shared_ptr<const CheckedTx>;
 /// Everything about `tx` that needs no chain: sizes, push-only minimal unlocking scripts, no input twice, strict JSON,
 /// identities, no two outputs for one resource. Also refuses the null outpoint outside genesis (`allow_genesis`).
 Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis = false);
+
+crypto::Hash256 merkle_root_of_txs(std::span<const SharedTx> txs);
+/// Whether these are the transactions that the header names, and the seal its seal: `is_whole` (`ledger/block.h`)
+/// without hashing them again.
+bool is_whole(const Block& block, std::span<const SharedTx> txs);
 
 /// `check_tx` of many, in pieces. Borrows them.
 class CheckWork {

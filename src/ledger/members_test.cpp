@@ -146,6 +146,38 @@ TEST(Members, AJoinTokenCreatesAsManyNodesAsItSays) {
     EXPECT_EQ(chain.get("/jointokens/t"), nullptr);
 }
 
+TEST(Members, NoMoreMachinesJoinInAMinuteThanTheClusterTakes) {
+    TestChain chain{R"({"joinRate":2})"};
+    chain.mine_all({chain.create("/", "creator", token(9), lock_of("staging"))});
+    std::uint64_t left = 9;
+    const auto join = [&](std::string_view node) {
+        Draft draft;
+        chain.version(draft, "/jointokens/t", "staging");
+        draft.outputs.push_back({.value = member_node(node, chain.chain_id()), .locking = lock_of(node)});
+        draft.outputs.push_back({.value = token(left - 1), .locking = lock_of("staging")});
+        return chain.sign(draft);
+    };
+    const auto owned = [&](std::string_view node) {
+        return chain.create("/", "creator", member_node(node, chain.chain_id()), lock_of(node));
+    };
+    const auto joined = [&](std::string_view node) {
+        chain.mine_all({join(node)}, seconds{1});
+        --left;
+    };
+    joined("n1");
+    joined("n2");
+    EXPECT_EQ(chain.verdict(join("n3")), "Throttled");
+    EXPECT_EQ(chain.mine({join("n3")}), 0u) << "no block takes it";
+    EXPECT_EQ(chain.verdict(owned("n3")), "OK") << "the owner need not wait";
+    // A minute after the first one there is room for one again: that block is a second later than the chain's last.
+    chain.mine_all({}, seconds{57});
+    EXPECT_EQ(chain.verdict(join("n3")), "OK");
+    joined("n3");
+    EXPECT_EQ(chain.verdict(join("n4")), "OK") << "n2 is a minute old as well";
+    chain.mine_all({owned("by-the-owner")}, seconds{1});
+    EXPECT_EQ(chain.verdict(join("n4")), "Throttled") << "whoever made it, it is young";
+}
+
 TEST(Members, AnExpiredJoinTokenCreatesNothing) {
     TestChain chain;
     chain.mine_all({chain.create("/", "creator", token(1, "2020-01-01T00:00:00Z"), lock_of("staging"))});

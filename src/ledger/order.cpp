@@ -130,7 +130,11 @@ private:
                     defines_.emplace(read->type, i);
         }
         for (const state::Path& path : effects.creates) creates_.add(HashedKey{path.key()}, i);
-        for (const state::Path& path : effects.removes) removes_[path].push_back(i);
+        for (const state::Path& path : effects.removes) {
+            removes_[path].push_back(i);
+            if (const std::string_view group = group_defined_at(path); !group.empty())
+                undefines_[std::string{group}].push_back(i);
+        }
         for (const Outpoint& lock : effects.locks_ended) ends_[lock].push_back(i);
     }
 
@@ -150,12 +154,16 @@ private:
             if (!resource.builtin)
                 if (const auto defined = defines_.find(resource.type); defined != defines_.end())
                     edge(defined->second, i);
+            if (!resource.builtin) touch_group(i, resource.type.group);
         }
         for (const state::Path& path : effects.creates)
             if (const auto removed = removes_.find(path); removed != removes_.end())
                 for (const std::size_t removing : removed->second)
                     if (creator_of_removed(removing, path) != i) edge(removing, i);
-        for (const state::Path& path : effects.removes) touch(i, path);
+        for (const state::Path& path : effects.removes) {
+            touch(i, path);
+            if (!undefines_.empty() && !builtin_scope(path.group(), path.kind())) touch_group(i, path.group());
+        }
     }
 
     /// Whose creation it is that `removing` ends, when that is in the set: then it comes after it, not before.
@@ -185,6 +193,23 @@ private:
                 for (const std::size_t removing : removed->second) edge(i, removing);
     }
 
+    /// Whoever takes a kind of this group away, and its documents with it, comes after the one who touches one of them.
+    void touch_group(std::size_t i, std::string_view group) {
+        if (const auto ending = undefines_.find(group); ending != undefines_.end())
+            for (const std::size_t removing : ending->second) edge(i, removing);
+    }
+
+    /// The group whose kind a definition at this path defines, by its name (`widgets.example.com`), which is all that a
+    /// deletion tells; empty for all else.
+    static std::string_view group_defined_at(const state::Path& path) {
+        if (path.shape() != state::Path::Shape::ClusterScoped || path.kind() != "CustomResourceDefinition" ||
+            path.group() != "apiextensions.k8s.io")
+            return {};
+        const std::string_view name = path.name();
+        const std::size_t dot = name.find('.');
+        return dot == std::string_view::npos ? std::string_view{} : name.substr(dot + 1);
+    }
+
     void edge(std::size_t first, std::size_t second) {
         if (first == second || excluded_[first] || !edges_.emplace(first, second).second) return;
         after_[first].push_back(second);
@@ -197,6 +222,7 @@ private:
     std::map<state::Path, Positions> removes_;
     std::unordered_map<Outpoint, Positions, OutpointHash> ends_;
     std::map<GroupKind, std::size_t> defines_;
+    std::map<std::string, Positions, std::less<>> undefines_;  ///< by group
     std::set<std::pair<std::size_t, std::size_t>> edges_;
     /// Create what another before them creates. A block has one creation of a path at most, so no order is sought for
     /// these: to the others they are not there.

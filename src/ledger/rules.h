@@ -18,7 +18,7 @@ namespace rhizome::ledger {
 /// validity.
 ///
 /// The class itself is the default: it knows the built-in kinds and those defined by CustomResourceDefinitions, and
-/// asks nothing more of documents.
+/// asks of documents only that a KeyRing is a member's and that no Secret is in clear (docs/spec/secrets.md).
 class Rules {
 public:
     virtual ~Rules() = default;

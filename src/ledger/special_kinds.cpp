@@ -87,6 +87,16 @@ Result<ReadDefinition, Reject> read_definition(const json::Value& document) {
     return read;
 }
 
+std::optional<GroupKind> defined_by(const state::Entry& entry) {
+    const state::Path path = entry.path();
+    if (path.shape() != state::Path::Shape::ClusterScoped || path.kind() != "CustomResourceDefinition" ||
+        path.group() != "apiextensions.k8s.io")
+        return std::nullopt;
+    const auto read = read_definition(parse_checked(entry.document()));
+    if (!read) return std::nullopt;
+    return read->type;
+}
+
 Result<void, Reject> check_special(const Resource& resource, std::string_view document, const state::Entry* before,
                                    const WorkingState& state, const Place& place) {
     switch (resource.scope) {
@@ -125,12 +135,61 @@ void follow_node(std::string_view before, std::string_view after, WorkingState& 
     renew_lease(member->chain, state);  // a newcomer's first lease
 }
 
+/// The names of all Namespaces. What they hold is not walked through, unless this block made one of them.
+std::vector<std::string> namespaces_of(const WorkingState& state) {
+    constexpr std::size_t kPage = 256;
+    const auto all = state::Prefix::namespaces();
+    std::vector<std::string> names;
+    std::uint64_t entries = 0;
+    std::optional<state::Path> after;
+    do {
+        const state::Page page = state.base().list_children(all, after, kPage);
+        for (const state::Entry* entry : page.entries) {
+            const auto inside = state::Prefix::in_namespace(entry->path().name());
+            ensure(inside.has_value(), "a namespace in the state has a name");
+            entries += state.totals(*inside).count;
+            names.emplace_back(entry->path().name());
+        }
+        after = page.next;
+    } while (after);
+    if (entries == state.totals(all).count) return names;
+    names.clear();
+    state::Cursor cursor = state.walk(all);
+    while (const state::Entry* entry = cursor.next())
+        if (entry->path().shape() == state::Path::Shape::Namespace) names.emplace_back(entry->path().name());
+    return names;
+}
+
+/// All documents of a custom kind, in every namespace.
+void erase_documents(const ReadDefinition& of, WorkingState& state) {
+    const auto erase = [&](const Result<state::Prefix, state::PathFault>& prefix) {
+        ensure(prefix.has_value(), "a defined kind has a place");
+        state.erase_subtree(state::Path::from_checked_key(prefix->key()));
+    };
+    if (of.definition.scope != Scope::Namespaced) {
+        erase(state::Prefix::cluster_scoped_kind(of.type.group, of.type.kind));
+        return;
+    }
+    for (const std::string& name : namespaces_of(state))
+        erase(state::Prefix::kind_in_namespace(name, of.type.group, of.type.kind));
+}
+
+/// A kind that is no longer defined, or lives elsewhere now, leaves nothing behind that nobody could read or change.
 void follow_definition(std::string_view before, std::string_view after, WorkingState& state) {
-    if (!before.empty())
-        if (const auto old = read_definition(parse_checked(before))) state.erase(records::definition(old->type));
-    if (!after.empty())
-        if (const auto read = read_definition(parse_checked(after)))
-            state.put_record(records::definition(read->type), records::encode(read->definition));
+    const auto read = [](std::string_view document) -> std::optional<ReadDefinition> {
+        if (document.empty()) return std::nullopt;
+        auto found = read_definition(parse_checked(document));
+        if (!found) return std::nullopt;
+        return *std::move(found);
+    };
+    const auto old = read(before);
+    const auto now = read(after);
+    if (old) {
+        state.erase(records::definition(old->type));
+        if (!now || now->type != old->type || now->definition.scope != old->definition.scope)
+            erase_documents(*old, state);
+    }
+    if (now) state.put_record(records::definition(now->type), records::encode(now->definition));
 }
 
 }  // namespace

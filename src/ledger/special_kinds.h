@@ -28,6 +28,9 @@ struct ReadDefinition {
 };
 Result<ReadDefinition, Reject> read_definition(const json::Value& document);
 
+/// The custom kind that a document of the state defines; nothing for all other documents.
+std::optional<GroupKind> defined_by(const state::Entry& entry);
+
 /// What must hold of a document of a special kind before it is written over `before` (null: created). Others pass.
 Result<void, Reject> check_special(const Resource& resource, std::string_view document, const state::Entry* before,
                                    const WorkingState& state, const Place& place);

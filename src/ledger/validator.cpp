@@ -478,6 +478,14 @@ private:
                     return reject(RejectCode::OrphanParent,
                                   fmt::format("{} is deleted by the same transaction", shown(removed)));
             }
+        for (const Path& removed : effects_.removes) {
+            const Entry* entry = state_.find(removed);
+            const auto type = entry == nullptr ? std::nullopt : defined_by(*entry);
+            for (const std::size_t output : effects_.stores)
+                if (type && tx_.outputs[output].resource.type == *type)
+                    return reject(RejectCode::OrphanParent,
+                                  fmt::format("the kind {} is taken away by the same transaction", type->kind));
+        }
         return {};
     }
 
@@ -498,8 +506,26 @@ private:
         return false;
     }
 
+    /// A stolen token must not turn the cluster's machines into a minority within seconds: of the Nodes there are after
+    /// it, no more than `joinRate` may be younger than a minute. Those that the owner made count too, but do not wait.
+    Result<void, Reject> check_join_rate() const {
+        const std::uint32_t most = place_.parameters->join_rate;
+        if (most == 0 || nodes_by_token_.empty()) return {};
+        std::size_t young = nodes_by_token_.size();
+        state::Cursor cursor = state_.walk(state::Prefix::nodes());
+        while (const Entry* entry = cursor.next())
+            if (entry->path().shape() == Path::Shape::Node && entry->origin().born.time + seconds{60} > place_.time)
+                ++young;
+        if (young <= most) return {};
+        return reject_input(RejectCode::Throttled, nodes_by_token_.begin()->first,
+                            fmt::format("{} machines joined within a minute and the cluster takes {} (its joinRate): "
+                                        "try again in a moment",
+                                        young - nodes_by_token_.size(), most));
+    }
+
     /// A token's own lock lets its holder do one thing: create one Node and count the token down by one (or delete it).
     Result<void, Reject> check_tokens() const {
+        TRY(check_join_rate());
         for (const auto& [i, token] : nodes_by_token_) {
             const auto read = read_join_token(parse_checked(token->document()));
             ensure(read.has_value(), "a JoinToken in the state was checked");

@@ -22,14 +22,18 @@ class BeaconRoot : public ::testing::Test {
 protected:
     void SetUp() override {
         if (::geteuid() != 0) GTEST_SKIP() << "needs root, for network namespaces";
+        lay_cable("10.77.0.1/24", "10.77.0.2/24");
+    }
+    void lay_cable(const char* left, const char* right) {
         const std::string tag = std::to_string(::getpid());
         left_ = "rzl" + tag;
         right_ = "rzr" + tag;
         ip({"netns", "add", left_});
         ip({"netns", "add", right_});
         ip({"link", "add", "veth0", "netns", left_, "type", "veth", "peer", "name", "veth0", "netns", right_});
-        for (const auto& [name, address] : {std::pair{left_, "10.77.0.1/24"}, std::pair{right_, "10.77.0.2/24"}}) {
-            ip({"-n", name, "address", "add", address, "dev", "veth0"});
+        for (const auto& [name, address] : {std::pair{left_, left}, std::pair{right_, right}}) {
+            // Nobody waits for an address that nobody else can have.
+            ip({"-n", name, "address", "add", address, "dev", "veth0", "nodad"});
             ip({"-n", name, "link", "set", "veth0", "up"});
         }
     }
@@ -94,6 +98,24 @@ TEST_F(BeaconRoot, TwoMachinesOnOneCableFindEachOther) {
     ASSERT_TRUE(other->heard.wait(some));
     EXPECT_EQ(one->heard.copy().front(), std::pair(public_key(12), std::string{"10.77.0.2:7711"}));
     EXPECT_EQ(other->heard.copy().front(), std::pair(public_key(11), std::string{"10.77.0.1:7700"}));
+}
+
+class BeaconIpv6Root : public BeaconRoot {
+protected:
+    void SetUp() override {
+        if (::geteuid() != 0) GTEST_SKIP() << "needs root, for network namespaces";
+        lay_cable("fd00:77::1/64", "fd00:77::2/64");
+    }
+};
+
+TEST_F(BeaconIpv6Root, TwoMachinesWithoutIpv4FindEachOtherByAddressesThatCanBeDialled) {
+    const auto one = start(left_, 1, 11, 7700);
+    const auto other = start(right_, 1, 12, 7711);
+    const auto some = [](const Calls& calls) { return !calls.empty(); };
+    ASSERT_TRUE(one->heard.wait(some));
+    ASSERT_TRUE(other->heard.wait(some));
+    EXPECT_EQ(one->heard.copy().front(), std::pair(public_key(12), std::string{"[fd00:77::2]:7711"}));
+    EXPECT_EQ(other->heard.copy().front(), std::pair(public_key(11), std::string{"[fd00:77::1]:7700"}));
 }
 
 TEST_F(BeaconRoot, WhoOnlyHearsIsNotHeardAndOtherChainsAreNobody) {

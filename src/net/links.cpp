@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "net/doorkeeper.h"
 #include "stream/tls.h"
 
 namespace rhizome::net {
@@ -61,12 +62,18 @@ struct Link {
 struct Links::Inside : std::enable_shared_from_this<Links::Inside> {
     Inside(stream::IoContext& io_in, const Strand& strand_in, LinkOptions options_in, p2p::FrameLimit limit,
            LinkOwner& owner_in)
-        : io(io_in), strand(strand_in), options(std::move(options_in)), limit_of(std::move(limit)), owner(&owner_in) {}
+        : io(io_in),
+          strand(strand_in),
+          options(std::move(options_in)),
+          limit_of(std::move(limit)),
+          doorkeeper(options.host_handshakes_max),
+          owner(&owner_in) {}
 
     stream::IoContext& io;
     const Strand strand;  ///< the owner's
     const LinkOptions options;
     const p2p::FrameLimit limit_of;
+    Doorkeeper doorkeeper;
     std::shared_ptr<const stream::TlsContext> server_tls{};
     std::shared_ptr<const stream::TlsContext> client_tls{};
     std::vector<std::unique_ptr<stream::Listener>> listeners{};
@@ -97,6 +104,11 @@ struct Links::Inside : std::enable_shared_from_this<Links::Inside> {
 
     Task<void> accept_all(stream::Listener* listener);
     Task<void> welcome(std::unique_ptr<Stream> lower);
+    void note_failure(const std::string& host, std::string_view why) {
+        if (const auto times = doorkeeper.failed(host))
+            options.log.warn("a host keeps connecting without saying who it is",
+                             {{"from", host}, {"failures", *times}, {"why", why}});
+    }
     Task<void> call(stream::Address address, std::optional<ChainKey> expected);
     void begin(std::unique_ptr<Stream> tls, bool dialled, const stream::Address& remote, const ChainKey& identity);
     Task<void> read_all(std::shared_ptr<Link> link);
@@ -118,8 +130,14 @@ Task<void> Links::Inside::accept_all(stream::Listener* listener) {
 Task<void> Links::Inside::welcome(std::unique_ptr<Stream> lower) {
     const auto self = shared_from_this();
     const stream::Address remote = lower->peer();
+    const auto visit = doorkeeper.let_in(remote.host);
+    if (!visit) {
+        note_failure(remote.host, "too many of its connections say nothing");
+        co_return;
+    }
     auto tls = co_await stream::tls_accept(std::move(lower), server_tls, stream::after(options.handshake_time));
     if (!tls) {
+        note_failure(remote.host, tls.error().message);
         options.log.debug("a handshake failed", {{"from", remote.text()}, {"why", tls.error()}});
         co_return;
     }
@@ -135,7 +153,7 @@ Task<void> Links::Inside::call(stream::Address address, std::optional<ChainKey> 
             if (self->owner != nullptr) self->owner->dial_failed(address, why);
         });
     };
-    auto lower = co_await stream::connect(address, deadline);
+    auto lower = co_await stream::connect(address, std::min(deadline, stream::after(options.connect_time)));
     if (!lower) co_return failed(std::move(lower).error());
     auto tls = co_await stream::tls_connect(*std::move(lower), client_tls, "", deadline);
     if (!tls) co_return failed(std::move(tls).error());
@@ -178,7 +196,13 @@ Task<Result<void>> Links::Inside::read_frames(Link& link) {
         ByteView input = ByteView{buffer}.first(size);
         for (;;) {
             auto payload = frames.next(input);
-            if (!payload) co_return Fail{p2p::to_error(payload.error())};
+            if (!payload) {
+                auto why = p2p::to_error(payload.error());
+                strand.post([self = shared_from_this(), number = link.number, why] {
+                    if (self->owner != nullptr && self->links.contains(number)) self->owner->broke(number, why);
+                });
+                co_return Fail{std::move(why)};
+            }
             if (!*payload) break;
             const std::size_t bytes = (*payload)->size();
             link.unheard += bytes;
@@ -269,14 +293,15 @@ Result<std::unique_ptr<Links>> Links::start(stream::IoContext& io, const Strand&
 }
 
 void Links::stop() {
-    if (!inside_) return;
-    const auto in = std::move(inside_);
-    in->stopping = true;
+    // Kept until the end: the owner may be about to send something on its strand.
+    const auto in = inside_;
+    if (in->stopping.exchange(true)) return;
     for (const auto& listener : in->listeners) {
         stream::Listener* one = listener.get();
         one->strand().post([one] { one->close(); });
     }
-    in->strand.post([in] {
+    // Waited for: what was posted before may be about to tell an owner that is gone when this returns.
+    stream::run_on(in->strand, [&] {
         in->owner = nullptr;
         for (const auto& [number, link] : in->links) {
             const auto one = link;

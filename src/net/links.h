@@ -18,6 +18,11 @@ using LinkNumber = std::uint64_t;
 struct LinkOptions {
     std::vector<stream::Address> listen{};  ///< numbers; port 0 chooses one; empty: only dials
     std::size_t connections_max = 512;      ///< that came from outside, handshakes included
+    /// For TCP alone: the kernel knocks again after one, three and seven seconds, and a fresh dial knocks at once.
+    milliseconds connect_time{4'000};
+    /// Of those, how many of one host may be at their handshake: one that opens connections and says nothing holds up
+    /// itself and nobody else. More are closed at once.
+    std::size_t host_handshakes_max = 64;
     milliseconds handshake_time{10'000};
     milliseconds write_time{30'000};            ///< for a peer to take what waits for it
     milliseconds frame_time{60'000};            ///< for a frame that was begun
@@ -35,6 +40,8 @@ public:
     virtual void dial_failed(const stream::Address& address, const Error& why) = 0;
     /// One payload, type first. `heard` returns before the next of the same link is given.
     virtual void heard(LinkNumber link, Bytes payload) = 0;
+    /// It sent what is no frame: nobody knows where to read on. `closed` follows.
+    virtual void broke(LinkNumber, const Error&) {}
     /// It is gone, for whatever reason, also ours. The last that is said of it.
     virtual void closed(LinkNumber link, const std::string& why) = 0;
 };

@@ -6,6 +6,8 @@ namespace {
 
 /// A number of our own, made from a random UUID (ITU-T X.667), so that nobody had to be asked for it.
 constexpr std::string_view kExtension = "2.25.213968152704612348821137955372846281339";
+constexpr Time kBegin = Time::from_unix_seconds(0);
+constexpr Time kEnd = Time::from_unix_seconds(253'402'300'799);  ///< 9999-12-31: "no well-defined end" (RFC 5280)
 constexpr std::size_t kSignatureBytes = std::tuple_size_v<crypto::Signature::Compact>;
 
 crypto::Digest digest_of(ByteView transport) {
@@ -22,8 +24,8 @@ Result<stream::Identity> make_transport_identity(const crypto::NodeKeys& keys) {
     TRY(auto key, stream::PrivateKey::from(keys.transport));
     stream::CertificateSpec spec;
     spec.common_name = "rhizome-" + to_hex(known.chain.bytes()).substr(0, 16);
-    spec.not_before = Time::from_unix_seconds(0);
-    spec.not_after = Time::from_unix_seconds(253'402'300'799);  // 9999-12-31: "no well-defined end" (RFC 5280)
+    spec.not_before = kBegin;
+    spec.not_after = kEnd;
     spec.extensions = {{.oid = std::string{kExtension}, .value = std::move(value)}};
     TRY(auto certificate, stream::make_self_signed(spec, key));
     return stream::Identity{.chain = {std::move(certificate)}, .key = std::move(key)};
@@ -35,6 +37,10 @@ Result<ChainKey> read_transport_identity(const stream::Certificate& certificate)
     ChainKey key{};
     if (!transport || !value || value->size() != key.size() + kSignatureBytes)
         return fail(ErrorKind::Denied, "the peer's certificate names no node");
+    // A node's certificate stands for its key and never ends. One that does was made by something else, and whether it
+    // has ended already would depend on whose clock is asked.
+    if (certificate.not_before() != kBegin || certificate.not_after() != kEnd)
+        return fail(ErrorKind::Denied, "the peer's certificate can expire: it is not one that a node makes");
     std::copy_n(value->begin(), key.size(), key.begin());
     const auto chain_key = crypto::PublicKey::parse(key);
     const auto signature = crypto::Signature::from_compact(ByteView{*value}.subspan(key.size()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/config.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -15,6 +17,8 @@ namespace rhizome::node {
 namespace {
 
 using enum SettingType;
+
+constexpr std::size_t kUrlBytesMax = 2'048;
 
 constexpr std::string_view kResourceNames[] = {"cpu", "memory", "ephemeral-storage", "pods"};
 
@@ -43,6 +47,38 @@ constexpr Setting kSettings[] = {
      .variable = "RHIZOME_RPC_LISTEN", .flag = "rpc-listen", .value_name = "ADDRESS", .choices = "",
      .doc = "where commands with --node ask this one, over TLS; none for the local socket only; the default does without "
             "where that port is taken"},
+    {.key = "metrics.listen", .type = Addresses, .fallback = "", .otherwise = "none",
+     .variable = "RHIZOME_METRICS_LISTEN", .flag = "metrics-listen", .value_name = "ADDRESS", .choices = "",
+     .doc = "where Prometheus reads /metrics, in clear and unsigned: for networks that only you can reach"},
+    {.key = "role", .type = Choice, .fallback = "member", .otherwise = "", .variable = "RHIZOME_ROLE", .flag = "role",
+     .value_name = "ROLE", .choices = "member|observer|watchtower",
+     .doc = "what this node does: a member seals and votes, an observer keeps a full copy and does neither, a watchtower "
+            "is an observer that watches over the members"},
+    {.key = "watch.bound", .type = Whole, .fallback = "1000", .otherwise = "", .variable = "RHIZOME_WATCH_BOUND",
+     .flag = "watch-bound", .value_name = "MS", .choices = "", .least = 10, .most = 600'000,
+     .doc = "of a watchtower: what was broadcast so many milliseconds before a block's time belongs into it"},
+    {.key = "watch.webhook", .type = Url, .fallback = "", .otherwise = "nobody is told besides log and metrics",
+     .variable = "RHIZOME_WATCH_WEBHOOK", .flag = "watch-webhook", .value_name = "URL", .choices = "",
+     .doc = "of a watchtower: where alerts are posted as JSON"},
+    {.key = "cosign.rules", .type = Path, .fallback = "", .otherwise = "nothing is co-signed",
+     .variable = "RHIZOME_COSIGN_RULES", .flag = "cosign-rules", .value_name = "FILE", .choices = "",
+     .doc = "of an observer or watchtower: what it puts its signature under when asked"},
+    {.key = "api.listen", .type = Addresses, .fallback = "127.0.0.1:6443", .otherwise = "",
+     .variable = "RHIZOME_API_LISTEN", .flag = "api-listen", .value_name = "ADDRESS", .choices = "",
+     .doc = "where kubectl asks this node, over TLS; none for nowhere; the default does without where that port is taken"},
+    {.key = "api.tokenFile", .type = Path, .fallback = "", .otherwise = "client certificates only",
+     .variable = "RHIZOME_API_TOKEN_FILE", .flag = "api-token-file", .value_name = "FILE", .choices = "",
+     .doc = "tokens that the Kubernetes API knows, a line for each: token,user,uid,\"groups\""},
+    {.key = "api.auditLog", .type = Path, .fallback = "", .otherwise = "none is kept",
+     .variable = "RHIZOME_API_AUDIT_LOG", .flag = "api-audit-log", .value_name = "FILE", .choices = "",
+     .doc = "where the Kubernetes API writes down who asked for what, a line of JSON for each request, without what was "
+            "sent or answered"},
+    {.key = "api.auditLogSize", .type = Bytes, .fallback = "64Mi", .otherwise = "",
+     .variable = "RHIZOME_API_AUDIT_LOG_SIZE", .flag = "api-audit-log-size", .value_name = "SIZE", .choices = "",
+     .least = 64u << 10, .most = 1ull << 40, .doc = "an audit log of this size is put aside and a new one begun"},
+    {.key = "api.auditLogFiles", .type = Whole, .fallback = "4", .otherwise = "",
+     .variable = "RHIZOME_API_AUDIT_LOG_FILES", .flag = "api-audit-log-files", .value_name = "N", .choices = "",
+     .least = 1, .most = 100, .doc = "audit logs that are kept, the present one included"},
     {.key = "mine", .type = Whole, .fallback = "20", .otherwise = "", .variable = "RHIZOME_MINE", .flag = "mine",
      .value_name = "PERCENT", .choices = "", .least = 0, .most = 100,
      .doc = "percent of one core that look for blocks on a chain of work"},
@@ -98,10 +134,19 @@ std::optional<std::uint64_t> whole(std::string_view text) {
 
 std::optional<stream::Address> address_from(const Setting& setting, std::string_view text) {
     auto address = stream::Address::parse(text);
-    const std::uint16_t port = setting.key == "rpc.listen" ? kRpcPort : kPeerPort;
+    const std::uint16_t port = setting.key == "rpc.listen"       ? kRpcPort
+                               : setting.key == "metrics.listen" ? kMetricsPort
+                               : setting.key == "api.listen"     ? kApiPort
+                                                                 : kPeerPort;
     if (!address) address = stream::Address::parse(fmt::format("{}:{}", text, port));
     if (!address || address->is_local) return std::nullopt;
     return *address;
+}
+
+/// Nobody is asked what a name means before there is a node to ask for.
+bool is_number(const std::string& host) {
+    in6_addr bytes{};
+    return ::inet_pton(AF_INET, host.c_str(), &bytes) == 1 || ::inet_pton(AF_INET6, host.c_str(), &bytes) == 1;
 }
 
 std::optional<std::uint64_t> resource_amount(std::string_view name, std::string_view text) {
@@ -133,8 +178,18 @@ std::string what_is_wrong(const Setting& setting, const std::string& value) {
             return wanted + " is wanted" + (meant.empty() ? "" : "\n" + meant);
         }
         case Path: return "";  // whether it can be opened is found out by opening it
+        case Url:
+            if ((value.starts_with("http://") || value.starts_with("https://")) && value.size() <= kUrlBytesMax)
+                return "";
+            return "an address that begins with http:// or https:// is wanted";
         case Addresses:
-            if ((setting.key.ends_with("listen") && value == "none") || address_from(setting, value)) return "";
+            if (setting.key.ends_with("listen")) {
+                const auto address = address_from(setting, value);
+                // `fd:N` is a socket that whoever started this process has made (stream/tcp.h).
+                if (value == "none" || (address && (is_number(address->host) || address->host == "fd"))) return "";
+                return "an address of this machine in numbers is wanted, as in 10.0.0.7:7700 or [::]:7700; or none";
+            }
+            if (address_from(setting, value)) return "";
             return "host:port is wanted, as in 10.0.0.7:7700, node.example.org or [fe80::1]:7700";
         case Resources: {
             const std::size_t equals = value.find('=');

@@ -27,6 +27,7 @@ enum class SettingType : std::uint8_t {
     Bytes,      ///< a size: `16Mi`, `500M`, `1048576`
     Choice,     ///< one of a few words
     Path,       ///< a file
+    Url,        ///< `http://…` or `https://…`
     Addresses,  ///< any number of `host:port`; the port may be left out
     Resources,  ///< `cpu`, `memory`, `ephemeral-storage` and `pods` with quantities as Kubernetes writes them
 };
@@ -56,6 +57,10 @@ inline constexpr std::size_t kConfigBytesMax = 64u << 10;
 inline constexpr std::uint16_t kPeerPort = 7700;
 /// The same for commands that ask a node over the network.
 inline constexpr std::uint16_t kRpcPort = 7701;
+/// The same for Prometheus.
+inline constexpr std::uint16_t kMetricsPort = 7702;
+/// The same for the Kubernetes API: where kubectl's users expect it.
+inline constexpr std::uint16_t kApiPort = 6443;
 
 struct ConfigFile {
     std::string name{};  ///< for errors

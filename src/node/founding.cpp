@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/founding.h"
 
+#include <array>
+
 #include <fmt/core.h>
 
 #include "ledger/block_factory.h"
 #include "ledger/draft.h"
 #include "ledger/signing.h"
+#include "node/first_documents.h"
 #include "node/hand_sealing.h"
 #include "script/template.h"
 
@@ -22,12 +25,6 @@ Bytes lock(const std::string& text) {
 }
 
 std::string address_of(const crypto::SecretKey& key) { return key.public_key().address().hex(); }
-
-Change namespace_document(std::string_view name) {
-    json::Object labels{{"kubernetes.io/metadata.name", name}};
-    json::Object metadata{{"name", name}, {"labels", std::move(labels)}};
-    return {.document = json::print(json::Object{{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", metadata}})};
-}
 
 Change node_change(const FoundingWish& wish, const ledger::ChainId& chain) {
     return {.document = json::print(node_document(wish.node, wish.node_keys, chain, wish.traits)),
@@ -81,10 +78,15 @@ Result<Founded> found_cluster(const FoundingWish& wish, const ledger::Rules& rul
     const ledger::LedgerState state{founded.genesis.commit.view};
     ledger::DraftWish draft;
     draft.now = start;
-    draft.changes = {node_change(wish, founded.chain), namespace_document("default"),
-                     namespace_document("kube-system")};
+    draft.changes = {node_change(wish, founded.chain)};
+    for (const json::Value& document : first_namespaces()) draft.changes.push_back({.document = json::print(document)});
     TRY(ledger::Tx tx, ledger::make_draft(draft, state.view()));
     TRY(const auto joined, sign(std::move(tx), wish, founded.chain, state));
+    draft.changes.clear();
+    for (const json::Value& document : first_roles()) draft.changes.push_back({.document = json::print(document)});
+    TRY(tx, ledger::make_draft(draft, state.view()));
+    TRY(const auto roles, sign(std::move(tx), wish, founded.chain, state));
+    const std::array<ledger::SharedTx, 2> txs{joined, roles};
 
     const consensus::CurveSignatures signatures;
     const consensus::Judge judge{signatures};
@@ -93,8 +95,9 @@ Result<Founded> found_cluster(const FoundingWish& wish, const ledger::Rules& rul
     // A refusal is told by its own sentence, not by a block that lacks the transaction.
     TRY(founded.first_applied,
         ledger::execute(state, hand.next, std::span{&joined, 1}, hand.sealing.part, rules, cache, parallel));
-    auto draft_block = ledger::build_block(state, hand.next, std::span{&joined, 1}, hand.sealing.part,
-                                           hand.seal_bytes(), rules, cache, parallel);
+    // The roles are left out of a chain whose blocks are too small for them.
+    auto draft_block =
+        ledger::build_block(state, hand.next, txs, hand.sealing.part, hand.seal_bytes(), rules, cache, parallel);
     if (draft_block.txs.empty())
         return fail(ErrorKind::Invalid, "the first block has no room for this machine's Node: raise blockBytes");
     founded.first_applied = draft_block.applied;

@@ -32,7 +32,8 @@ struct Founded {
 };
 
 /// Genesis with the Cluster, locked to the owner's address; then a block, signed by the owner, that makes this machine
-/// a member (its Node is locked to its own key or the owner's) and creates the Namespaces `default` and `kube-system`.
+/// a member (its Node is locked to its own key or the owner's) and writes the first Namespaces and roles
+/// (first_documents.h).
 /// Invalid, with the member's name, for a spec that the ledger refuses.
 Result<Founded> found_cluster(const FoundingWish& wish, const ledger::Rules& rules, Parallel& parallel);
 

@@ -43,7 +43,10 @@ TEST(Founding, TheTwoBlocksAreGoodForStrangers) {
     state.advance(applied->commit);
     EXPECT_EQ(state.chain(), founded->chain);
     EXPECT_EQ(state.parameters().heartbeat, milliseconds{2000});
-    for (const auto* path : {"/", "/nodes/n1", "/namespaces/default", "/namespaces/kube-system"})
+    for (const auto* path :
+         {"/", "/nodes/n1", "/namespaces/default", "/namespaces/kube-system", "/namespaces/kube-public",
+          "/namespaces/kube-node-lease", "/global/rbac.authorization.k8s.io/ClusterRole/cluster-admin",
+          "/global/rbac.authorization.k8s.io/ClusterRoleBinding/system:basic-user"})
         EXPECT_NE(state.view().get(state::Path::parse(path).value()), nullptr) << path;
     EXPECT_NE(state.view().get(ledger::records::member(keys.public_keys().chain.bytes())), nullptr);
 }

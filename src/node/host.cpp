@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/host.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -14,6 +15,7 @@
 #include "consensus/consensus_rules.h"
 #include "consensus/judge.h"
 #include "node/mining.h"
+#include "node/state_shelf.h"
 #include "runtime/clock.h"
 #include "runtime/entropy.h"
 #include "runtime/thread_pool.h"
@@ -112,6 +114,13 @@ private:
     std::thread thread_;
 };
 
+/// Whether a token was written that newcomers may come with: they ask for the state after that block.
+bool has_new_token(const state::Delta& change) {
+    const auto tokens = state::Prefix::join_tokens();
+    return std::any_of(change.changes().begin(), change.changes().end(),
+                       [&](const state::Change& one) { return !one.before && one.after && tokens.covers(one.key()); });
+}
+
 /// What the core starts from.
 Result<core::Start> start_of(const store::Chain& chain) {
     const store::Store& store = chain.store();
@@ -160,10 +169,14 @@ struct Host::Inside {
     std::unique_ptr<Worker<core::Ticket>> syncer{};
     std::unique_ptr<Worker<core::Verify>> verifier{};
     std::unique_ptr<MiningWorker> miner{};
+    /// For newcomers, on the librarian's thread alone.
+    std::unique_ptr<StateShelf> shelf{};
+    std::unique_ptr<Worker<std::function<void()>>> librarian{};
     PeerPort* peers = nullptr;
 
     std::atomic<std::shared_ptr<const NodeView>> view{};
     std::set<core::Condition> conditions{};
+    UsualFollower usual{log.area("usual")};
     std::map<core::ClientId, std::function<void(const core::Answer&)>> clients{};
     std::vector<core::Answer> answers{};  ///< of the step that is being carried out
     std::atomic<std::uint64_t> last_client = 0;
@@ -207,6 +220,7 @@ struct Host::Inside {
     Result<void> write(const core::Write& what);
     void tell(const core::Answer& answer);
     void publish(const std::vector<core::Notice>& notices);
+    void follow_usual(const core::TipMoved& moved);
     void look_at_disk();
     void begin();
 };
@@ -250,12 +264,20 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
         verifier->ask(std::move(*verify), false);
     } else if (const auto* mine = std::get_if<core::Mine>(&effect)) {
         if (miner) miner->look_for(*mine);
+    } else if (const auto* asked = std::get_if<core::LookUpState>(&effect)) {
+        librarian->ask(
+            [this, order = *asked] {
+                post(core::StateFound{order.to, std::make_shared<const core::Message>(shelf->answer(order.wanted))});
+            },
+            false);
     } else if (const auto* answer = std::get_if<core::Answer>(&effect)) {
         if (answer->refused) refusals.put(answer->tx, *answer->refused);
         answers.push_back(*answer);
     } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
         log.debug("a peer sent what no honest one sends", {{"peer", blame->peer}, {"why", to_text(blame->why)}});
         if (peers != nullptr) peers->blame(blame->peer, blame->why);
+    } else if (const auto* praise = std::get_if<core::Praise>(&effect)) {
+        if (peers != nullptr) peers->praise(praise->peer);
     } else if (auto* notice = std::get_if<core::Publish>(&effect)) {
         if (const auto* changed = std::get_if<core::ConditionChanged>(&notice->notice)) {
             if (changed->holds) {
@@ -298,11 +320,31 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     now->conditions = conditions;
     now->usage = node->usage();
     now->traffic = node->traffic();
+    for (const core::Notice& notice : notices)
+        if (const auto* moved = std::get_if<core::TipMoved>(&notice)) follow_usual(*moved);
+    now->unusual = usual.seen();
     view.store(now);
+    for (const core::Notice& notice : notices)
+        if (const auto* moved = std::get_if<core::TipMoved>(&notice); moved != nullptr && has_new_token(moved->change))
+            librarian->ask([this, block = moved->to] { shelf->keep(block); }, false);
     std::erase_if(watchers, [](const auto& one) { return one.expired(); });
     for (const core::Notice& notice : notices)
         for (const auto& one : watchers)
             if (const auto watcher = one.lock()) (*watcher)(notice, *now);
+}
+
+void Host::Inside::follow_usual(const core::TipMoved& moved) {
+    std::vector<ledger::Header> headers;
+    // The tip's is at hand. Of others only chains that work need them: their nonces.
+    const bool works = node->state().parameters().consensus == ledger::ConsensusId::Work;
+    for (const ledger::BlockHash& hash : moved.applied) {
+        if (hash == node->tip_hash()) {
+            headers.push_back(node->tip());
+        } else if (works) {
+            if (const auto info = chain->store().info(hash)) headers.push_back(info->header);
+        }
+    }
+    usual.follow(moved, headers, node->state(), runtime::now());
 }
 
 void Host::Inside::look_at_disk() {
@@ -313,6 +355,7 @@ void Host::Inside::look_at_disk() {
         out.u64(miner->nonce());
         (void)chain->store().put_note(kNotes, kNonce, out.view());
     }
+    librarian->ask([this] { shelf->tidy(); }, false);
     disk_look->set(stream::after(kDiskLook));
 }
 
@@ -332,7 +375,10 @@ void Host::Inside::begin() {
         });
         post(core::Verified{batch.batch, std::vector<bool>(good.begin(), good.end())});
     });
-    if (chain->state().parameters().consensus == ledger::ConsensusId::Work && options.mining_percent > 0) {
+    shelf = std::make_unique<StateShelf>(chain->store(), [this] { return view.load(); });
+    librarian = std::make_unique<Worker<std::function<void()>>>([](const std::function<void()>& work) { work(); });
+    if (chain->state().parameters().consensus == ledger::ConsensusId::Work && options.mining_percent > 0 &&
+        options.takes_part) {
         std::uint64_t nonce = 0;
         const auto note = chain->store().note(kNotes, kNonce);
         if (note && note->size() == sizeof nonce) {
@@ -364,7 +410,7 @@ Result<std::unique_ptr<Host>> Host::start(stream::IoContext& io, HostOptions opt
                                    .history = *in.history,
                                    .rules = in.rules,
                                    .signatures = in.signatures,
-                                   .signer = &in.signer,
+                                   .signer = in.options.takes_part ? &in.signer : nullptr,
                                    .cache = in.chain->cache(),
                                    .parallel = in.pool},
                                   runtime::now());
@@ -372,6 +418,7 @@ Result<std::unique_ptr<Host>> Host::start(stream::IoContext& io, HostOptions opt
     in.node = *std::move(node);
     in.begin();
     in.publish({});
+    in.librarian->ask([&in] { in.shelf->keep_for_open_tokens(); }, false);
     in.strand.post([&in] {
         in.look_at_disk();
         in.step(core::Tick{});
@@ -390,6 +437,7 @@ Result<void> Host::stop() {
         in.disk_look.reset();
         in.peers = nullptr;
     });
+    in.librarian->stop();
     in.verifier->stop();
     in.syncer->stop();
     in.node.reset();

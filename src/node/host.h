@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "core/node.h"
+#include "node/usual.h"
 #include "store/chain.h"
 #include "stream/strand.h"
 
@@ -28,6 +29,7 @@ struct NodeView {
     std::set<core::Condition> conditions{};
     core::Node::Usage usage{};
     core::Node::Traffic traffic{};
+    std::shared_ptr<const UnusualSeen> unusual{};  ///< never null
 };
 
 /// Where a host hands what is meant for peers. Called on the host's strand.
@@ -36,11 +38,13 @@ public:
     virtual ~PeerPort() = default;
     virtual void send(core::PeerId to, const core::SharedMessage& message) = 0;
     virtual void blame(core::PeerId peer, const ledger::Reject& why) = 0;
+    virtual void praise(core::PeerId peer) = 0;
 };
 
 struct HostOptions {
     std::filesystem::path folder{};
     core::Config core{};
+    bool takes_part = true;  ///< false: an observer, which follows, serves and passes on, but neither seals nor votes
     unsigned mining_percent = 20;  ///< of one core, on chains that work; 0: follows and votes, but does not mine
     Log log{};
     store::ProgressSink opening{};

@@ -8,6 +8,8 @@
 #include "ledger/signing.h"
 #include "node/founding.h"
 #include "node/identity.h"
+#include "node/metrics.h"
+#include "node/status.h"
 #include "runtime/clock.h"
 #include "support/temp_folder.h"
 #include "support/waiting.h"
@@ -43,13 +45,18 @@ protected:
         return host ? *std::move(host) : nullptr;
     }
     ledger::SharedTx namespace_tx(const Host& host, std::string_view name, std::string_view label = "x") {
+        ledger::DraftWish wish{.now = runtime::now()};
+        wish.changes = {{.document = namespace_text(name, label)}};
+        return signed_tx(host, wish);
+    }
+    static std::string namespace_text(std::string_view name, std::string_view label) {
+        return fmt::format(
+            R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}","labels":{{"is":"{}"}}}}}})", name,
+            label);
+    }
+    ledger::SharedTx signed_tx(const Host& host, const ledger::DraftWish& wish) {
         const auto view = host.view();
         const ledger::LedgerState state{view->state};
-        ledger::DraftWish wish{.now = runtime::now()};
-        wish.changes = {
-            {.document = fmt::format(
-                 R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}","labels":{{"is":"{}"}}}}}})", name,
-                 label)}};
         ledger::Tx tx = ledger::make_draft(wish, state.view()).value();
         const auto draft = ledger::check_tx(tx).value();
         const auto uses = ledger::uses_of_inputs(*draft, state);
@@ -108,6 +115,21 @@ TEST_F(HostTest, AMachineThatWorksMinesWhatItIsGiven) {
     ASSERT_NE(host, nullptr);
     const auto answers = submit(*host, namespace_tx(*host, "shop"));
     EXPECT_EQ(answers.back().stage, core::Stage::Final);
+}
+
+TEST_F(HostTest, AFloodOfChangesShowsInStatusAndMetrics) {
+    found();
+    auto host = start();
+    ASSERT_NE(host, nullptr);
+    ledger::DraftWish wish{.now = runtime::now()};
+    for (int i = 0; i < 600; ++i) wish.changes.push_back({.document = namespace_text(fmt::format("n{}", i), "flood")});
+    ASSERT_EQ(submit(*host, signed_tx(*host, wish)).back().stage, core::Stage::Final);
+    const auto view = host->view();
+    ASSERT_EQ(view->unusual->last.size(), 1u);
+    EXPECT_EQ(view->unusual->last[0].what, "more than 500 changes below /namespaces within 10 s; 0 are usual");
+    EXPECT_NE(metrics_text(*view, host->store(), runtime::now()).find("rhizome_anomalies_total{kind=\"rate\"} 1\n"),
+              std::string::npos);
+    EXPECT_EQ(status_json(*view, host->key(), runtime::now()).find("unusual")->find("rate")->if_int64(), 1);
 }
 
 TEST_F(HostTest, WatchersSeeBlocksAndFinality) {

@@ -7,15 +7,10 @@
 #include <fmt/core.h>
 
 #include "base/codec.h"
-#include "core/wire.h"
 #include "ledger/signing.h"
 #include "ledger/special_kinds.h"
-#include "net/links.h"
+#include "node/caller.h"
 #include "node/peers.h"
-#include "p2p/link_messages.h"
-#include "p2p/peer_manager.h"
-#include "runtime/clock.h"
-#include "runtime/entropy.h"
 #include "script/template.h"
 
 namespace rhizome::node {
@@ -31,40 +26,10 @@ Bytes compiled(const std::string& text) {
     return *std::move(lock);
 }
 
-/// Says hello, asks for the first blocks, and waits for them.
-class Asker final : public net::LinkOwner {
+/// Asks for the first blocks, and waits for them.
+class Asker final : public Caller {
 public:
-    explicit Asker(const ledger::ChainId& chain) : chain_(chain) {}
-    net::Links* links = nullptr;
-
-    void linked(net::LinkNumber link, bool, const stream::Address&, const net::ChainKey&) override {
-        p2p::Hello hello{.lowest = p2p::kVersionLowest, .highest = p2p::kVersionHighest, .chain = chain_};
-        hello.nonce = runtime::random_number();
-        hello.clock = runtime::now();
-        send(link, p2p::encode(p2p::LinkMessage{hello}));
-    }
-    void dial_failed(const stream::Address&, const Error& why) override { end(Fail{why}); }
-    void heard(net::LinkNumber link, Bytes payload) override {
-        if (payload[0] >= p2p::kFirstLinkType) {
-            const auto message = p2p::decode_link_message(payload);
-            if (!message) return end(fail(ErrorKind::Invalid, "it says what cannot be read: " + message.error().why));
-            if (std::holds_alternative<p2p::Hello>(*message)) {
-                // An empty locator: from genesis on.
-                send(link, core::encode(core::Message{core::WantBlocks{}}));
-            } else if (const auto* bye = std::get_if<p2p::Bye>(&*message)) {
-                end(fail(bye->reason == p2p::ByeReason::WrongChain ? ErrorKind::Denied : ErrorKind::Unavailable,
-                         "it does not want to talk: " + bye->text));
-            }
-            return;
-        }
-        auto message = core::decode_message(payload);
-        if (!message) return;
-        const auto* blocks = std::get_if<core::Blocks>(&*message);
-        if (blocks == nullptr || blocks->blocks.empty()) return;
-        if (ledger::ChainId{hash_of(blocks->blocks.front()->header).view()} != chain_) return;
-        end(*blocks->blocks.front());
-    }
-    void closed(net::LinkNumber, const std::string& why) override { end(fail(ErrorKind::Unavailable, why)); }
+    explicit Asker(const ledger::ChainId& chain) : Caller(chain), chain_(chain) {}
 
     Result<ledger::Block> wait(milliseconds most) {
         std::unique_lock hold{mutex_};
@@ -74,9 +39,19 @@ public:
     }
 
 private:
-    void send(net::LinkNumber link, const Bytes& payload) {
-        links->send(link, std::make_shared<const Bytes>(p2p::frame_of(payload)));
+    // An empty locator: from genesis on.
+    void met(net::LinkNumber link) override { send(link, core::WantBlocks{}); }
+    void told(net::LinkNumber, core::Message message) override {
+        const auto* blocks = std::get_if<core::Blocks>(&message);
+        if (blocks == nullptr) return;
+        if (blocks->blocks.empty())
+            return end(
+                fail(ErrorKind::NotFound,
+                     "it does not have the first blocks of its chain: it began with a snapshot, or pruned them"));
+        if (ledger::ChainId{hash_of(blocks->blocks.front()->header).view()} != chain_) return;
+        end(*blocks->blocks.front());
     }
+    void lost(std::optional<net::LinkNumber>, const Error& why) override { end(Fail{why}); }
     void end(Result<ledger::Block> answer) {
         const std::lock_guard hold{mutex_};
         if (!answer_) answer_ = std::move(answer);
@@ -184,10 +159,11 @@ Result<ledger::Block> fetch_genesis(stream::IoContext& io, const stream::Address
     const stream::Strand strand = io.make_strand();
     TRY(const auto links, net::Links::start(io, strand, {}, keys, frame_bytes_max, asker));
     stream::run_on(strand, [&] {
-        asker.links = links.get();
-        links->dial(address, std::nullopt);
+        asker.begin(*links);
+        asker.dial(address);
     });
     auto answer = asker.wait(most);
+    stream::run_on(strand, [&] { asker.hang_up(); });
     links->stop();
     return answer;
 }

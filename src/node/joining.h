@@ -40,8 +40,8 @@ std::string join_token_document(std::string_view name, std::uint64_t count, Time
 Result<ledger::SharedTx> make_join_tx(const JoinTicket& ticket, const std::string& node, const crypto::NodeKeys& keys,
                                       const NodeTraits& traits, const state::StateView& view);
 
-/// Asks a node for the first block of its chain. Denied when it is on another chain, Unavailable when it does not
-/// answer in time.
+/// Asks a node for the first block of its chain. Denied when it is on another chain, NotFound when it does not have its
+/// first blocks, Unavailable when it does not answer in time.
 Result<ledger::Block> fetch_genesis(stream::IoContext& io, const stream::Address& address, const crypto::NodeKeys& keys,
                                     const ledger::ChainId& chain, milliseconds most);
 

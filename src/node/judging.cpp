@@ -2,6 +2,7 @@
 #include "node/judging.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "consensus/consensus_rules.h"
@@ -123,8 +124,12 @@ std::optional<Reject> refusal_in(const json::Value& judged) {
     return reject;
 }
 
-state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerState& state) {
-    const state::StateView& whole = state.view();
+namespace {
+
+/// What `find` gives for an input: the entry whose output it names; may be null.
+using FindInput = std::function<const state::Entry*(const ledger::Outpoint&)>;
+
+state::StateView context(const ledger::CheckedTx& tx, const state::StateView& whole, const FindInput& find) {
     std::vector<const state::Entry*> entries;
     const auto take = [&](const state::Path& path) {
         if (const state::Entry* entry = whole.get(path)) entries.push_back(entry);
@@ -136,7 +141,7 @@ state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerSta
         if (!path.name().empty()) take(ledger::records::node(path.name()));
     };
     for (const ledger::Input& input : tx.tx.inputs)
-        if (const state::Entry* entry = state.index().find(input.previous)) take_way(entry->path());
+        if (const state::Entry* entry = find(input.previous)) take_way(entry->path());
     for (const auto& output : tx.outputs)
         if (output.wish != ledger::Wish::Nothing) take_way(output.resource.path);
     take(ledger::records::chain_id());
@@ -152,6 +157,16 @@ state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerSta
     state::Batch batch{state::StateView{}};
     for (const state::Entry* entry : entries) batch.put(state::EntryPtr{entry});
     return std::move(batch).finish().view;
+}
+
+}  // namespace
+
+state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerState& state) {
+    return context(tx, state.view(), [&](const ledger::Outpoint& output) { return state.index().find(output); });
+}
+
+state::StateView context_of_draft(const ledger::CheckedTx& tx, const state::StateView& whole) {
+    return context(tx, whole, [](const ledger::Outpoint&) -> const state::Entry* { return nullptr; });
 }
 
 }  // namespace rhizome::node

@@ -28,5 +28,8 @@ std::optional<ledger::Reject> refusal_in(const json::Value& judged);
 /// parameters, and the members where a lock asks for one. `uses_of_inputs`, `can_help` and `advance` say of the part
 /// what they would say of the whole.
 state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerState& state);
+/// The same where every input names what an output names or something above it, as in a draft of ours: that needs no
+/// index over all outputs.
+state::StateView context_of_draft(const ledger::CheckedTx& tx, const state::StateView& whole);
 
 }  // namespace rhizome::node

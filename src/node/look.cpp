@@ -107,7 +107,9 @@ Result<ledger::Block> read_block(const Sight& at, const store::BlockInfo& info) 
     if (!block && block.error().kind == ErrorKind::NotFound)
         return fail(
             ErrorKind::Unavailable,
-            fmt::format("the body of the block of height {} was pruned; its header is still here", info.height()));
+            fmt::format("only the header of block {} is here: the block was pruned, or the chain began with the state "
+                        "after it\nask a node that has all of the chain, with --node ADDRESS",
+                        info.height()));
     return block;
 }
 
@@ -120,6 +122,12 @@ Result<ledger::TxId> parse_txid(std::string_view word) {
 Result<store::TxPlace> find_tx(const Sight& at, const ledger::TxId& id) {
     auto place = at.store.find_tx(id);
     if (place || place.error().kind != ErrorKind::NotFound) return place;
+    // What is not there cannot be told from what was before.
+    if (const auto extent = at.store.extent(); extent && extent->bodies_from > ledger::Height{0})
+        return fail(ErrorKind::NotFound,
+                    fmt::format("there is no transaction {} in the blocks {} to {}; older ones are not kept here\n"
+                                "ask a node that has all of the chain, with --node ADDRESS",
+                                id, extent->bodies_from, at.tip.height));
     return fail(ErrorKind::NotFound,
                 fmt::format("there is no transaction {} on this chain, which ends at height {}\n"
                             "ids do not cover signatures: 'rhizome tx decode FILE' prints both ids of a transaction",

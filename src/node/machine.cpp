@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include "cluster/base64.h"
 #include "ledger/member.h"
 #include "runtime/files.h"
 #include "runtime/host_addresses.h"
@@ -172,6 +173,7 @@ json::Object report_document(const ReportWish& wish, const Machine& machine) {
                                                   {"bootID", machine.boot_id},
                                                   {"rhizomeVersion", wish.version}}},
                         {"links", std::move(links)}};
+    if (!wish.api_authority.empty()) status.set("apiAuthority", cluster::base64(wish.api_authority));
     return {{"apiVersion", "rhizome.dev/v1"},
             {"kind", "NodeReport"},
             {"metadata", json::Object{{"name", wish.name}}},

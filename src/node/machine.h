@@ -58,9 +58,11 @@ struct ReportWish {
     std::map<std::string, std::uint64_t> allocatable{};  ///< said instead of the capacity
     std::vector<stream::Address> links{};                ///< where other nodes reach it
     std::string version{};
+    Bytes api_authority{};  ///< DER of the certificate that its Kubernetes API vouches with; empty: it serves none
 };
 /// `{"apiVersion":"rhizome.dev/v1","kind":"NodeReport","metadata":{"name"},"status":{"capacity","allocatable",
-/// "addresses","nodeInfo","links"},"pods":[]}`, the status as a Kubernetes Node has it, `links` besides.
+/// "addresses","nodeInfo","links","apiAuthority"},"pods":[]}`, the status as a Kubernetes Node has it, `links` and
+/// `apiAuthority` (in base64) besides.
 json::Object report_document(const ReportWish& wish, const Machine& machine);
 
 /// Where others reach a node that listens there: numbers instead of "everywhere".

@@ -48,6 +48,9 @@ TEST(Machine, ReportsWhatItHasOrWhatIsSaidInstead) {
     EXPECT_EQ(other.text_at({"status", "capacity", "cpu"}), "1500m");
     EXPECT_EQ(other.text_at({"status", "allocatable", "cpu"}), "1500m") << "never more than there is";
     EXPECT_EQ(other.text_at({"status", "allocatable", "memory"}), "1048576Ki");
+    EXPECT_EQ(other.find_path({"status", "apiAuthority"}), nullptr) << "no API, no authority";
+    wish.api_authority = to_bytes(as_bytes("der"));
+    EXPECT_EQ(json::Value{report_document(wish, sample())}.text_at({"status", "apiAuthority"}), "ZGVy");
     wish.traits.has_agent = false;
     EXPECT_EQ(json::Value{report_document(wish, sample())}.text_at({"status", "allocatable", "pods"}), "0");
 }

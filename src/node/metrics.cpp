@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "node/status.h"
+#include "runtime/clock.h"
 
 namespace rhizome::node {
 
@@ -65,11 +66,67 @@ std::string metrics_text(const NodeView& view, const store::Store& store, Time n
             view.conditions.contains(condition) ? "1" : "0", fmt::format("{{condition=\"{}\"}}", name(condition)));
         first = false;
     }
+    first = true;
+    for (std::size_t i = 0; i < view.unusual->counts.size(); ++i) {
+        add("anomalies_total", first ? "What was unusual: floods and sizes of changes; of work nonces and pace." : "",
+            "counter", fmt::format("{}", view.unusual->counts[i]),
+            fmt::format("{{kind=\"{}\"}}", follow::name(static_cast<follow::UnusualKind>(i))));
+        first = false;
+    }
     if (const auto usage = store.usage()) {
         gauge("disk_log_bytes", "Size of the block log.", usage->log_bytes);
         gauge("disk_index_bytes", "Size of the index.", usage->index_bytes);
         gauge("disk_free_bytes", "Room left on the disk.", usage->free_bytes);
     }
+    return text;
+}
+
+http::Response metrics_response(const Host& host) {
+    return {.status = 200,
+            .headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}},
+            .body = metrics_text(*host.view(), host.store(), runtime::now())};
+}
+
+http::Handler make_metrics_handler(const Host& host, std::function<std::string()> more) {
+    return [&host, more = std::move(more)](http::Exchange& exchange) -> stream::Task<void> {
+        const http::Request& request = exchange.request();
+        const bool is_read = request.method == "GET" || request.method == "HEAD";
+        const bool is_metrics = request.path() == "/metrics";
+        http::Response response = is_read && is_metrics
+                                      ? metrics_response(host)
+                                      : http::Response{.status = is_metrics ? 405u : 404u,
+                                                       .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
+                                                       .body = "only GET /metrics is answered here\n"};
+        if (is_read && is_metrics && more) response.body += more();
+        (void)co_await exchange.respond(std::move(response));
+    };
+}
+
+std::string gossip_metrics(const core::Passing::Usage& usage) {
+    std::string text;
+    const auto add = [&](std::string_view metric, std::string_view type, std::string_view help, std::uint64_t value) {
+        text += fmt::format("# HELP rhizome_passing_{0} {2}\n# TYPE rhizome_passing_{0} {1}\nrhizome_passing_{0} {3}\n",
+                            metric, type, help, value);
+    };
+    add("documents", "gauge", "Events and leases off the chain, and deletions of them that are remembered.",
+        usage.records);
+    add("bytes", "gauge", "Their size.", usage.bytes);
+    add("taken_total", "counter", "Versions of them taken from other members.", usage.taken);
+    add("left_out_total", "counter", "Versions not taken because their members wrote too many.", usage.left_out);
+    return text;
+}
+
+std::string watching_metrics(const json::Object& watching) {
+    std::string text;
+    const auto counter = [&](std::string_view metric, std::string_view help, std::string_view member) {
+        const json::Value* value = watching.find(member);
+        text += fmt::format("# HELP rhizome_watch_{0} {1}\n# TYPE rhizome_watch_{0} counter\nrhizome_watch_{0} {2}\n",
+                            metric, help, value == nullptr ? 0 : value->if_int64().value_or(0));
+    };
+    counter("blocks_total", "Blocks that the watchtower judged.", "blocks");
+    counter("short_blocks_total", "Of those, how many left out what was broadcast in time.", "shortBlocks");
+    counter("left_out_total", "Transactions left out, once for each block that lacks them.", "leftOut");
+    counter("alerts_total", "Alerts about members.", "alertsTotal");
     return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,19 @@
 
 namespace rhizome::node {
 
+class Gossip;
+
 struct PeerOptions {
     std::vector<stream::Address> listen{};  ///< empty: this node only dials
     std::vector<stream::Address> seeds{};   ///< names are resolved, now and then again
     std::size_t outbound = 8;
     std::size_t inbound_max = 64;
+    Gossip* gossip = nullptr;  ///< who hears of documents off the chain; outlives them
     Log log{};
 };
 
-/// The most that a frame of this type may have, whether it is the link's own or the core's; 0: there is no such type.
+/// The most that a frame of this type may have, whether it is the link's own, the core's or about documents
+/// off the chain; 0: there is no such type.
 [[nodiscard]] std::size_t frame_bytes_max(std::uint8_t type);
 
 /// The links of a node: brings together who decides about them (`p2p::PeerManager`), who carries them (`net::Links`)
@@ -37,6 +42,9 @@ public:
 
     /// One more place to look for peers, found while it runs. On the host's strand.
     void add_seed(const stream::Address& address);
+    /// From now on it has no links with these nodes, whoever dials, instead of those named before: a cut made by hand,
+    /// where the network cannot be cut (docs/operating/playground.md). Forgotten when it stops. Any thread.
+    void refuse(std::set<ledger::MemberKey> keys);
     /// Where others reach it, with the ports chosen. Any thread.
     [[nodiscard]] const std::vector<stream::Address>& addresses() const;
     /// For `status` and `peers`: who is linked, by name where the chain knows it. Any thread; a moment old.

@@ -89,7 +89,8 @@ struct Reporter::Inside : std::enable_shared_from_this<Inside> {
                         .capacity = options.capacity,
                         .allocatable = options.allocatable,
                         .links = options.advertise,
-                        .version = options.version};
+                        .version = options.version,
+                        .api_authority = options.api_authority};
         if (wish.links.empty()) wish.links = reachable_addresses(options.listens, machine.addresses);
         auto made = make_report_tx(*view, wish, machine, keys, runtime::now());
         if (!made) {

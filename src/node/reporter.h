@@ -16,6 +16,7 @@ struct ReporterOptions {
     std::vector<stream::Address> advertise{};            ///< where others reach it; empty: found out from `listens`
     std::vector<stream::Address> listens{};
     std::string version{};
+    Bytes api_authority{};   ///< of its Kubernetes API, for others to know its users by; empty: none
     seconds look_every{60};  ///< an address or a disk that changed is known to the cluster after this time
     Log log{};
 };

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "http/exchange.h"
@@ -12,14 +13,28 @@
 /// The same answers on the local socket, where whoever can open it is trusted, and over TLS, where requests are signed.
 namespace rhizome::node {
 
+class KeyKeeper;
+class RefusalJournal;
+
 /// What others of the daemon say when they are asked.
 struct RpcSources {
     std::function<json::Array()> peers{};  ///< any thread
     json::Array listens{};                 ///< addresses where other nodes reach this one
     std::function<json::Array()> rpc{};    ///< addresses where it is asked over TLS; any thread
-    std::function<void()> stop{};          ///< ends the daemon soon; only where its own user asks
+    std::function<json::Array()> api{};    ///< addresses of its Kubernetes API; any thread
+    /// From now on no links with these nodes, instead of those said before; only where its own user asks.
+    std::function<void(const std::set<ledger::MemberKey>& keys)> refuse_peers{};
+    std::function<void()> stop{};  ///< ends the daemon soon; only where its own user asks
     std::string version{};
     Time started{};
+    std::string role = "member";  ///< what the operator wants this node to be: `member`, `observer`, …
+    /// Asks the co-signer of this node for its signature (node/cosigning.h); any thread. None: it has none.
+    std::function<void(ledger::Tx, std::function<void(Result<json::Object>)>)> cosign{};
+    KeyKeeper* secrets = nullptr;        ///< cluster keys; outlives the handler. Null: none are kept here
+    RefusalJournal* refusals = nullptr;  ///< what was refused; outlives the handler. Null: nothing is kept
+    /// Figures of parts besides the core, as `metrics_text` writes them; any thread.
+    std::function<std::string()> metrics{};
+    std::function<json::Object()> watching{};  ///< what a watchtower has counted; any thread. None: it is none
 };
 
 /// What strangers and clients may take. Only the network is limited; the local socket is the operator's own.
@@ -37,6 +52,9 @@ struct RpcLimits {
     std::size_t subscriber_behind_max = 1'024;   ///< blocks; further behind it is told so and dropped
     std::size_t subscriber_resume_max = 10'000;  ///< blocks that one may begin behind the tip
     milliseconds subscriber_write_time{10'000};  ///< for a subscriber to take one message
+    milliseconds body_gap{30'000};               ///< between two pieces of a body
+    std::size_t watch_changes_max = 16'384;      ///< how far a watcher of the Kubernetes API may be behind, in changes
+    std::size_t watch_bytes_max = 64u << 20;     ///< and in bytes of what only those changes still hold
 };
 
 /// The routes, and `/healthz`, `/livez`, `/readyz`, `/metrics`. `host` outlives the handler.

@@ -41,6 +41,8 @@ ErrorKind kind_of(unsigned status) {
 
 Error error_in(unsigned status, const json::Value& body) {
     Error error{kind_of(status), std::string{body.text_at({"message"})}};
+    // What the ledger refuses has a form of its own (docs/spec/rpc.md).
+    if (error.message.empty()) error.message = std::string{body.text_at({"refused", "why"})};
     if (error.message.empty()) error.message = fmt::format("the node answered with status {}", status);
     const std::string_view code = body.text_at({"code"});
     for (unsigned i = 0; i <= static_cast<unsigned>(ErrorKind::Failed); ++i)

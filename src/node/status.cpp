@@ -3,12 +3,16 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
+#include "api/only_stored.h"
 #include "base/ensure.h"
 #include "consensus/electorate.h"
 #include "consensus/evidence.h"
 #include "ledger/block_json.h"
 #include "ledger/chain_records.h"
 #include "ledger/special_kinds.h"
+#include "node/secrets/cluster_keys.h"
 
 namespace rhizome::node {
 namespace {
@@ -113,11 +117,43 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
             {"nothing becomes final: " + std::to_string(reachable) + " of " + std::to_string(electorate.voters.size()) +
                  " voters are heard of, " + std::to_string(quorum) + " are needed; orders are taken all the same",
              "start the missing machines; if they are lost for good, the owner of the cluster: rhizome recover"});
+    for (const Exposure& one : exposures_of(view.state, cluster_keys_of(view.state)))
+        warnings.push_back(
+            {fmt::format("{} is no member any more, and knew {} Secret{} that {} still as {} then", one.node,
+                         one.secrets.size(), one.secrets.size() == 1 ? "" : "s", one.secrets.size() == 1 ? "is" : "are",
+                         one.secrets.size() == 1 ? "it was" : "they were"),
+             "replace their values where they are used, then seal them anew: rhizome secret rotate"});
     if (now > view.tip.time + 3 * parameters.heartbeat)
         warnings.push_back({"the newest block is old: this machine may be cut off from the others",
                             "look at the links: rhizome peers"});
     return warnings;
 }
+
+namespace {
+
+/// Names that a status shows of what somebody knew; `rhizome secret status` shows all.
+constexpr std::size_t kSecretsShown = 20;
+
+json::Object secrets_json(const NodeView& view, const consensus::MemberKey& self) {
+    const ClusterKeys keys = cluster_keys_of(view.state);
+    bool waits = false;
+    if (const state::Entry* record = view.state.get(ledger::records::member(self)))
+        if (const auto member = ledger::decode_member(record->bytes()))
+            waits = std::any_of(keys.keys.begin(), keys.keys.end(), [&](const auto& one) {
+                return !one.second.holders.contains(crypto::X25519Public{member->wireguard});
+            });
+    json::Array exposed;
+    for (const Exposure& one : exposures_of(view.state, keys)) {
+        json::Array secrets;
+        for (std::size_t i = 0; i < std::min(one.secrets.size(), kSecretsShown); ++i)
+            secrets.emplace_back(one.secrets[i]);
+        exposed.emplace_back(
+            json::Object{{"node", one.node}, {"count", one.secrets.size()}, {"secrets", std::move(secrets)}});
+    }
+    return {{"generation", keys.newest_generation()}, {"waits", waits}, {"exposed", std::move(exposed)}};
+}
+
+}  // namespace
 
 json::Object status_json(const NodeView& view, const consensus::MemberKey& self, Time now) {
     const ledger::Parameters parameters = ledger::parameters_of(view.state);
@@ -133,6 +169,10 @@ json::Object status_json(const NodeView& view, const consensus::MemberKey& self,
     json::Array warnings;
     for (const Warning& one : warnings_of(view, now))
         warnings.push_back(json::Object{{"what", one.what}, {"hint", one.hint}});
+    static const cluster::Kinds kinds;
+    json::Array only_stored;
+    for (const api::KindInUse& one : api::only_stored_in(view.state, kinds))
+        only_stored.push_back(json::Object{{"resource", one.resource}, {"count", one.count}});
     json::Array conditions;
     for (const core::Condition one : view.conditions) conditions.push_back(name(one));
     const std::string node = node_name_of(self, view);
@@ -156,9 +196,12 @@ json::Object status_json(const NodeView& view, const consensus::MemberKey& self,
             {"votersToCome", electorate.next.size()},
             {"quorum", consensus::quorum_of(electorate.voters.size(), parameters.trust)},
             {"documents", view.state.totals(state::Prefix::documents()).count},
+            {"onlyStored", std::move(only_stored)},
             {"members", std::move(members)},
             {"conditions", std::move(conditions)},
+            {"secrets", secrets_json(view, self)},
             {"warnings", std::move(warnings)},
+            {"unusual", to_json(*view.unusual)},
             {"now", to_rfc3339(now, Precision::Millis)}};
 }
 

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,9 +15,11 @@
 #include "node/founding.h"
 #include "node/hand_sealing.h"
 #include "node/peers.h"
+#include "node/state_fetching.h"
 #include "runtime/clock.h"
 #include "runtime/thread_pool.h"
 #include "support/bench.h"
+#include "support/bench_child.h"
 #include "support/temp_folder.h"
 #include "support/waiting.h"
 
@@ -50,6 +48,7 @@ struct Plan {
     std::size_t blocks = 0;
     std::size_t txs_each = 0;
     std::size_t tx_bytes = 0;
+    std::size_t documents = SIZE_MAX;  ///< so many, each written again and again
 };
 
 /// Rules, cores and judge as a node has them.
@@ -62,6 +61,7 @@ struct Bench {
     crypto::SecretKey owner = *crypto::SecretKey::from_bytes(Bytes(32, 7));
     crypto::NodeKeys founder = keys_of("founder");
     test::TempFolder temp{};
+    ledger::BlockHash tip{};
 
     [[nodiscard]] std::filesystem::path full() const { return temp / "full"; }
     [[nodiscard]] std::filesystem::path behind() const { return temp / "behind"; }
@@ -97,8 +97,9 @@ struct Bench {
             std::vector<ledger::SharedTx> txs(plan.txs_each);
             cores.for_ranges(txs.size(), [&](std::size_t first, std::size_t end) {
                 for (std::size_t i = first; i < end; ++i)
-                    txs[i] = value_of(ledger::check_tx(
-                        map_tx(chain->state(), founded.chain, number + i, plan.tx_bytes, chain->tip().time)));
+                    txs[i] =
+                        value_of(ledger::check_tx(map_tx(chain->state(), founded.chain, (number + i) % plan.documents,
+                                                         plan.tx_bytes, chain->tip().time)));
             });
             number += txs.size();
             const auto hand = value_of(prepare_by_hand(chain->state(), chain->tip(), chain->tip().time, judge, signer));
@@ -108,7 +109,8 @@ struct Bench {
             const ledger::Applied applied = draft.applied;
             (void)value_of(chain->add_made(seal_by_hand(std::move(draft), hand, signer), applied));
         }
-        ensure(chain->store().mark_final(hash_of(chain->tip())).has_value(), "the only voter sealed it");
+        tip = hash_of(chain->tip());
+        ensure(chain->store().mark_final(tip).has_value(), "the only voter sealed it");
         ensure(chain->close().has_value(), "a folder");
     }
 
@@ -138,55 +140,17 @@ bool serve() {
     {
         const auto host = value_of(Host::start(io, {.folder = folder}, keys));
         const auto peers = value_of(Peers::start(io, *host, keys, {.listen = {{.host = "127.0.0.1", .port = 0}}}));
-        fmt::print("{}\n", peers->addresses().front().text());
-        std::fflush(stdout);
-        char byte = 0;
-        while (::read(STDIN_FILENO, &byte, 1) > 0) {
-        }
+        bench::Child::say_and_wait(peers->addresses().front().text());
         peers->stop();
         ensure(host->stop().has_value(), "it ends in order");
     }
     std::_Exit(0);
 }
 
-class Server {
-public:
-    explicit Server(const std::filesystem::path& folder) {
-        int to[2];
-        int from[2];
-        ensure(::pipe(to) == 0 && ::pipe(from) == 0, "pipes");
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
-        for (const int end : {to[0], to[1], from[0], from[1]}) posix_spawn_file_actions_addclose(&actions, end);
-        std::string self = "/proc/self/exe";
-        std::string setting = fmt::format("{}={}", kServe, folder.native());
-        char* arguments[] = {self.data(), nullptr};
-        char* environment[] = {setting.data(), nullptr};
-        ensure(::posix_spawn(&child_, self.c_str(), &actions, nullptr, arguments, environment) == 0, "a child");
-        posix_spawn_file_actions_destroy(&actions);
-        ::close(to[0]);
-        ::close(from[1]);
-        input_ = to[1];
-        std::string line;
-        char byte = 0;
-        while (::read(from[0], &byte, 1) == 1 && byte != '\n') line.push_back(byte);
-        ::close(from[0]);
-        address = value_of(stream::Address::parse(line));
-    }
-    ~Server() {
-        ::close(input_);
-        int status = 0;
-        ::waitpid(child_, &status, 0);
-    }
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-    stream::Address address{};
-
-private:
-    pid_t child_ = 0;
-    int input_ = -1;
+struct Server {
+    explicit Server(const std::filesystem::path& folder) : child(kServe, folder.native()) {}
+    bench::Child child;
+    stream::Address address = value_of(stream::Address::parse(child.line()));
 };
 
 /// Seconds from knowing an address to being at the tip.
@@ -204,11 +168,55 @@ double catch_up(const Bench& bench, const Plan& plan) {
     });
     const auto start = Clock::now();
     const auto peers = value_of(Peers::start(io, *host, keys, {.seeds = {server.address}}));
-    const bool there = height.wait([&](std::uint64_t now) { return now >= plan.blocks + 1; });
+    // However long it takes, as long as it comes nearer.
+    bool there = false;
+    for (std::uint64_t before = 0, now = 1; !there && now > before; now = height.copy()) {
+        before = height.copy();
+        there = height.wait([&](std::uint64_t at) { return at >= plan.blocks + 1; });
+    }
     const double took = seconds_since(start);
     if (!there) fmt::print(stderr, "  only at {} of {}\n", height.copy(), plan.blocks + 1);
     ensure(there, "it arrives");
     peers->stop();
+    ensure(host->stop().has_value(), "it ends in order");
+    return took;
+}
+
+/// Seconds from knowing an address and a block to a node that is at the tip, with the state of that block on its disk
+/// and no block before it.
+double start_from_state(Bench& bench, const Plan& plan) {
+    const Server server{bench.full()};
+    core::TrustedBlock trusted;
+    const auto keys = keys_of("snapshot");
+    stream::IoContext io{{.threads = 2}};
+    {
+        const auto store = value_of(store::Store::open(bench.behind()));
+        trusted.chain = store->chain();
+        ensure(store->close().has_value(), "a folder");
+    }
+    trusted.block = bench.tip;
+    const auto folder = bench.temp / "state";
+    const auto start = Clock::now();
+    const auto fetched = value_of(fetch_state(io, {.trusted = trusted, .address = server.address}, keys, bench.cores));
+    const double fetching = seconds_since(start);
+    {
+        const ledger::Block base{.header = fetched.manifest.header,
+                                 .signature = fetched.manifest.signature,
+                                 .txs = {},
+                                 .seal = fetched.manifest.seal};
+        const auto chain = value_of(store::Chain::create_from_state(folder, trusted.chain, base, fetched.view,
+                                                                    {bench.rules, bench.judge}, bench.cores));
+        ensure(chain->close().has_value(), "a folder");
+    }
+    const double writing = seconds_since(start) - fetching;
+    const auto host = value_of(Host::start(io, {.folder = folder}, keys));
+    const double took = seconds_since(start);
+    ensure(host->view()->tip.height.number() == plan.blocks + 1, "it is at the tip");
+    std::uint64_t bytes = 0;
+    for (const auto& part : fetched.manifest.partition.parts) bytes += part.bytes;
+    fmt::print(
+        stderr, "  {} parts, {} MB: fetched and checked in {:.2f} s, on the disk in {:.2f} s, opened in {:.2f} s\n",
+        fetched.manifest.partition.parts.size(), bytes / 1'000'000, fetching, writing, took - fetching - writing);
     ensure(host->stop().has_value(), "it ends in order");
     return took;
 }
@@ -218,9 +226,7 @@ struct Outcome {
     double validated = 0;
 };
 
-Outcome measure(const Plan& plan, std::string_view what) {
-    Bench bench;
-    bench.make(plan);
+Outcome measure(Bench& bench, const Plan& plan, std::string_view what) {
     // Before and after: other programs share the machine.
     const double before = bench.validate();
     Outcome outcome;
@@ -231,6 +237,11 @@ Outcome measure(const Plan& plan, std::string_view what) {
                static_cast<double>(plan.blocks) / outcome.validated);
     return outcome;
 }
+Outcome measure(const Plan& plan, std::string_view what) {
+    Bench bench;
+    bench.make(plan);
+    return measure(bench, plan, what);
+}
 
 double missed_10k() { return measure({.blocks = 10'000, .txs_each = 1, .tx_bytes = 40}, "10,000 small blocks").took; }
 double full_sync() {
@@ -239,12 +250,41 @@ double full_sync() {
     return outcome.validated / outcome.took;
 }
 
+/// 1,000,000 transactions: 100,000 documents, each written ten times. Takes some minutes to make, so it is made once.
+/// (`store_bench` has one of that size that nobody sealed: no node would take it.)
+constexpr Plan kLarge{.blocks = 500, .txs_each = 2'000, .tx_bytes = 600, .documents = 100'000};
+Bench& large() {
+    static Bench made;
+    static const bool is_made = [] {
+        const auto start = Clock::now();
+        made.make(kLarge);
+        fmt::print(stderr, "  made a chain of 1,000,000 transactions in {:.0f} s\n", seconds_since(start));
+        return true;
+    }();
+    ensure(is_made, "made above");
+    return made;
+}
+double start_large() { return start_from_state(large(), kLarge); }
+double full_large() {
+    const Outcome outcome = measure(large(), kLarge, "1,000,000 transactions of 1 KiB");
+    return outcome.validated / outcome.took;
+}
+
 const bool registered =
     serve() ||
     (bench::add_figure(
          {.name = "sync.missed_10k_blocks", .unit = "s", .measure = missed_10k, .required = 3, .at_most = true}) &&
+     bench::add_figure({.name = "sync.full_100k_1KiB",
+                        .unit = "× validating from the disk",
+                        .measure = full_sync,
+                        .required = 0.7}) &&
+     bench::add_figure({.name = "sync.large_start_from_state",
+                        .unit = "s",
+                        .measure = start_large,
+                        .required = 5,
+                        .at_most = true}) &&
      bench::add_figure(
-         {.name = "sync.full_100k_1KiB", .unit = "× validating from the disk", .measure = full_sync, .required = 0.7}));
+         {.name = "sync.large_full", .unit = "× validating from the disk", .measure = full_large, .required = 0.7}));
 
 }  // namespace
 }  // namespace rhizome::node

@@ -67,6 +67,21 @@ TEST(PeerDialling, DialsBackOffAndGoOnForEver) {
     EXPECT_GT(host.now - when.back(), microseconds{-1});
 }
 
+TEST(PeerDialling, AMemberThatIsAwayIsDialledEveryFewSecondsForEver) {
+    Host host;
+    host.tell(MembersChanged{{{key(1), world(1)}}});
+    std::vector<Time> when;
+    for (int i = 0; i < 3'600; ++i) {
+        for (const Dial& dial : std::exchange(host.dials, {})) {
+            when.push_back(host.now);
+            host.tell(LinkFailed{dial.address, "no answer"});
+        }
+        host.run(seconds{1});
+    }
+    ASSERT_GT(when.size(), 1'000u);
+    for (std::size_t i = 1; i < when.size(); ++i) ASSERT_LE(when[i] - when[i - 1], seconds{4}) << i;
+}
+
 TEST(PeerDialling, AnOldLinkKeepsItsAddressGood) {
     Host host;
     host.join(Direction::Out, world(1), 1);

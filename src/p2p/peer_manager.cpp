@@ -158,6 +158,7 @@ std::vector<PeerStatus> PeerManager::peers() const {
                         .up = link.up,
                         .member = inside_->is_member(link.identity),
                         .since = link.since,
+                        .useful = link.active > Time{} ? std::optional{link.active} : std::nullopt,
                         .ping = link.ping,
                         .clock_offset = link.clock_offset,
                         .score = inside_->conduct.score(link.identity, inside_->now)});

@@ -12,8 +12,8 @@
 namespace rhizome::p2p {
 
 /// The versions of the protocol that this program speaks.
-inline constexpr std::uint16_t kVersionLowest = 1;
-inline constexpr std::uint16_t kVersionHighest = 1;
+inline constexpr std::uint16_t kVersionLowest = 2;
+inline constexpr std::uint16_t kVersionHighest = 2;
 
 /// Who this node is, and what it may choose for itself.
 struct PeerConfig {
@@ -36,9 +36,12 @@ struct PeerConfig {
     seconds hello_timeout{10};
     seconds ping_every{15};
     seconds ping_timeout{30};
-    seconds dial_timeout{30};        ///< a dial that the host has not answered by then is forgotten
-    seconds dial_every{1};           ///< while slots are empty
-    seconds dial_idle{5};            ///< the same when there was nobody to dial
+    seconds dial_timeout{30};  ///< a dial that the host has not answered by then is forgotten
+    seconds dial_every{1};     ///< while slots are empty
+    seconds dial_idle{5};      ///< the same when there was nobody to dial
+    /// The longest that a member is left alone after dials that failed: when a cut is healed its two sides should find
+    /// each other at once. Four dials a second are the most, whoever is away, so this costs little.
+    seconds member_wait_max{2};
     seconds feeler_every{120};       ///< while all slots are full
     std::size_t feelers_max = 4;     ///< at the same time, when there is nobody left to dial
     seconds peers_first{5};          ///< after a link is up it is asked for peers,
@@ -58,6 +61,7 @@ struct PeerStatus {
     bool up = false;
     bool member = false;
     Time since{};
+    std::optional<Time> useful{};  ///< when something new and good came over it last
     std::optional<microseconds> ping{};
     std::optional<microseconds> clock_offset{};  ///< how far its clock is ahead of ours
     std::uint32_t score = 0;

@@ -51,8 +51,8 @@ private:
             case 3: return Peers{{somewhere(), somewhere()}};
             case 4: return Bye{static_cast<ByeReason>(random_.below(14)), "chaos"};
             default:
-                return Hello{.lowest = static_cast<std::uint16_t>(random_.chance(1, 20) ? 2 : 1),
-                             .highest = 2,
+                return Hello{.lowest = static_cast<std::uint16_t>(kVersionLowest + (random_.chance(1, 20) ? 1 : 0)),
+                             .highest = kVersionHighest + 1,
                              .chain = random_.chance(1, 20) ? ledger::ChainId{} : testing::kChain,
                              .purpose = random_.chance(1, 5) ? Purpose::Test : Purpose::Stay,
                              .port = static_cast<std::uint16_t>(random_.below(2) * 7700),

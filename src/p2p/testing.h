@@ -69,7 +69,14 @@ struct Host {
         }
         now = end;
     }
-    Hello hello() const { return {.lowest = 1, .highest = 1, .chain = kChain, .port = 7700, .nonce = 5, .clock = now}; }
+    Hello hello() const {
+        return {.lowest = kVersionLowest,
+                .highest = kVersionHighest,
+                .chain = kChain,
+                .port = 7700,
+                .nonce = 5,
+                .clock = now};
+    }
     LinkId link(Direction direction, Address remote, unsigned who) {
         const LinkId id{++links};
         tell(Linked{id, direction, remote, key(who)});

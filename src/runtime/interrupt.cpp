@@ -13,7 +13,14 @@ std::atomic<bool> was_asked{false};
 std::atomic<bool> listens{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-extern "C" void on_signal(int) { was_asked.store(true, std::memory_order_relaxed); }
+extern "C" void on_signal(int) {
+    was_asked.store(true, std::memory_order_relaxed);
+    // Whichever of the two comes next ends the process: somebody is in a hurry.
+    struct sigaction end {};
+    end.sa_handler = SIG_DFL;
+    sigaction(SIGINT, &end, nullptr);
+    sigaction(SIGTERM, &end, nullptr);
+}
 
 }  // namespace
 
@@ -22,7 +29,7 @@ Interrupt::Interrupt() {
     was_asked.store(false, std::memory_order_relaxed);
     struct sigaction action {};
     action.sa_handler = on_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &before_int_);
     sigaction(SIGTERM, &action, &before_term_);

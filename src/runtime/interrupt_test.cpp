@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -29,6 +31,20 @@ TEST(Interrupt, IsAskedOnceAndLeavesEverythingAsItWas) {
         Interrupt again;
         EXPECT_FALSE(again.asked()) << "what was asked of another is over";
     }
+}
+
+TEST(InterruptDeathTest, ASecondSignalEndsTheProcessWhicheverItIs) {
+    for (const int first : {SIGINT, SIGTERM})
+        for (const int second : {SIGINT, SIGTERM})
+            EXPECT_EXIT(
+                {
+                    const Interrupt interrupt;
+                    std::raise(first);
+                    if (!interrupt.asked()) _exit(1);
+                    std::raise(second);
+                    _exit(2);
+                },
+                ::testing::KilledBySignal(second), "");
 }
 
 }  // namespace

@@ -82,6 +82,13 @@ void LogFile::write(const LogRecord& record) {
     append(line);
 }
 
+bool LogFile::write_line(const std::string& line) {
+    const std::lock_guard hold{mutex_};
+    const std::uint64_t before = lost_;
+    append(line);
+    return lost_ == before;
+}
+
 std::vector<std::filesystem::path> log_files(const std::filesystem::path& file, unsigned files_max) {
     std::vector<std::filesystem::path> found;
     std::error_code ignored;

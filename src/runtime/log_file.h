@@ -26,6 +26,8 @@ class LogFile final : public LogSink {
 public:
     static Result<std::unique_ptr<LogFile>> open(LogFileOptions options);
     void write(const LogRecord& record) override;
+    /// A line in a form of the caller's own, with its end. False when it could not be written.
+    bool write_line(const std::string& line);
 
 private:
     explicit LogFile(LogFileOptions options) : options_(std::move(options)) {}

@@ -162,7 +162,9 @@ protected:
 
 TEST_F(BadInput, MessagesWithTooMuchInThemCostNothing) {
     const core::Config limits;
-    expect(core::Votes{std::vector<Vote>(limits.message_votes_max + 1, vote_by(1))}, RejectCode::TooLarge, 0);
+    core::Votes votes{consensus::grouped(std::vector{vote_by(1)})};
+    votes.groups[0].votes.resize(limits.message_votes_max + 1);
+    expect(votes, RejectCode::TooLarge, 0);
     expect(core::HaveVotes{std::vector<core::VoteName>(limits.message_votes_max + 1)}, RejectCode::TooLarge, 0);
     expect(core::AskVotes{std::vector<core::VoteName>(limits.message_votes_max + 1)}, RejectCode::TooLarge, 0);
     expect(core::WantBlocks{.locator = std::vector<ledger::BlockHash>(129)}, RejectCode::TooLarge, 0);
@@ -177,6 +179,33 @@ TEST_F(BadInput, MessagesWithTooMuchInThemCostNothing) {
     expect(core::WantBodies{std::vector<ledger::BlockHash>(limits.ask_bodies_max + 1)}, RejectCode::TooLarge, 0);
     const core::Body body{{}, std::make_shared<const std::vector<ledger::Tx>>()};
     expect(core::Bodies{.bodies = std::vector<core::Body>(limits.ask_bodies_max + 1, body)}, RejectCode::TooLarge, 0);
+}
+
+TEST_F(BadInput, StatesThatNobodyAskedForAreRefusedUnread) {
+    expect(core::StateManifest{{}, Bytes(100, 1)}, RejectCode::BadEncoding, 0);
+    expect(core::StatePart{{}, 0, Bytes(100, 1)}, RejectCode::BadEncoding, 0);
+}
+
+TEST_F(BadInput, WhoAsksForMoreOfAStateThanIsLookedUpAtATimeGetsNoAnswerToTheRest) {
+    const core::Config limits;
+    std::size_t looked_up = 0;
+    for (std::size_t i = 0; i < 3 * limits.states_open_per_peer; ++i)
+        for (const core::Effect& effect :
+             node->step({now, core::Heard{kPeer, std::make_shared<const core::Message>(core::WantManifest{})}}))
+            looked_up += std::holds_alternative<core::LookUpState>(effect) ? 1 : 0;
+    EXPECT_EQ(looked_up, limits.states_open_per_peer);
+    // Once one is answered there is room for another.
+    std::size_t sent = 0;
+    for (const core::Effect& effect :
+         node->step({now, core::StateFound{kPeer, std::make_shared<const core::Message>(core::StateManifest{})}}))
+        if (const auto* send = std::get_if<core::Send>(&effect))
+            sent += std::holds_alternative<core::StateManifest>(*send->message) ? 1 : 0;
+    EXPECT_EQ(sent, 1u);
+    const auto effects =
+        node->step({now, core::Heard{kPeer, std::make_shared<const core::Message>(core::WantManifest{})}});
+    EXPECT_TRUE(std::any_of(effects.begin(), effects.end(), [](const core::Effect& effect) {
+        return std::holds_alternative<core::LookUpState>(effect);
+    }));
 }
 
 TEST_F(BadInput, HeadersThatNobodyAskedForCostNothing) {
@@ -212,20 +241,20 @@ TEST_F(BadInput, ACompactBlockThatNobodySignedCostsOneCheckAndPlacesBeyondABlock
 }
 
 TEST_F(BadInput, AVoteThatNobodySignedCostsOneCheckMoreThanTheMessageHasVotes) {
-    expect(core::Votes{{forged(vote_by(1))}}, RejectCode::BadVote, 2);
+    expect(core::Votes{consensus::grouped(std::vector{forged(vote_by(1))})}, RejectCode::BadVote, 2);
     std::vector<Vote> many;
     for (std::uint64_t i = 1; i <= 10; ++i)
         for (std::size_t machine = 1; machine < kMachines; ++machine) many.push_back(forged(vote_by(machine, i)));
-    expect(core::Votes{many}, RejectCode::BadVote, many.size() + 1);
+    expect(core::Votes{consensus::grouped(many)}, RejectCode::BadVote, many.size() + 1);
     EXPECT_EQ(node->usage().votes, 0u);
 }
 
 TEST_F(BadInput, VotesOfStrangersAndOfTheFutureCostNothingAndNobodyIsBlamed) {
     // It may be a member where the peer is; its clock may be right and ours wrong.
-    expect_nobody_blamed(core::Votes{std::vector<Vote>(100, vote_by(kMachines + 3))}, 0);
+    expect_nobody_blamed(core::Votes{consensus::grouped(std::vector{vote_by(kMachines + 3)})}, 0);
     Vote early = vote_by(1);
     early.ballot.target.epoch = early.ballot.target.epoch + 1'000;
-    expect_nobody_blamed(core::Votes{{early}}, 1);
+    expect_nobody_blamed(core::Votes{consensus::grouped(std::vector{early})}, 1);
     EXPECT_EQ(node->usage().votes, 0u);
 }
 

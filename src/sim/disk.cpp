@@ -14,6 +14,15 @@ const ledger::Applied* Archive::find(const ledger::BlockHash& block) {
 
 void Archive::keep(const ledger::BlockHash& block, const ledger::Applied& applied) { applied_.emplace(block, applied); }
 
+std::shared_ptr<const consensus::Order> Archive::find_order(const ledger::BlockHash& parent) {
+    const auto known = orders_.find(parent);
+    return known == orders_.end() ? nullptr : known->second;
+}
+
+void Archive::keep_order(const ledger::BlockHash& parent, std::shared_ptr<const consensus::Order> order) {
+    orders_.emplace(parent, std::move(order));
+}
+
 void Archive::put(const core::SharedBlock& block) {
     const auto hash = hash_of(block->header);
     if (!blocks_.emplace(hash, block).second) return;

@@ -6,16 +6,19 @@
 #include <vector>
 
 #include "base/random.h"
+#include "consensus/beacon.h"
 #include "core/node.h"
 #include "ledger/seal_judge.h"
 
 namespace rhizome::sim {
 
 /// Blocks and what they did, kept once for all machines: what a block does follows from its hash.
-class Archive final : public ledger::AppliedMemory {
+class Archive final : public ledger::AppliedMemory, public consensus::OrderMemory {
 public:
     [[nodiscard]] const ledger::Applied* find(const ledger::BlockHash& block) override;
     void keep(const ledger::BlockHash& block, const ledger::Applied& applied) override;
+    [[nodiscard]] std::shared_ptr<const consensus::Order> find_order(const ledger::BlockHash& parent) override;
+    void keep_order(const ledger::BlockHash& parent, std::shared_ptr<const consensus::Order> order) override;
 
     void put(const core::SharedBlock& block);
     [[nodiscard]] std::vector<ledger::BlockHash> blocks_with(const ledger::TxId& id) const;
@@ -28,6 +31,7 @@ private:
     std::map<ledger::BlockHash, core::SharedBlock> blocks_;
     std::map<ledger::BlockHash, ledger::Applied> applied_;
     std::map<ledger::TxId, std::vector<ledger::BlockHash>> places_;
+    std::map<ledger::BlockHash, std::shared_ptr<const consensus::Order>> orders_;
 };
 
 /// One machine's disk. Writes are kept in the order they came; what is not synced may be lost when the power fails,
@@ -56,6 +60,9 @@ public:
     bool misdirect(Random& random);
     /// Whether opening it finds damage.
     [[nodiscard]] bool is_damaged() const { return !damaged_.empty(); }
+
+    /// Whether it would still be there after a power failure now.
+    [[nodiscard]] bool is_durable(const ledger::BlockHash& block) const { return durable_.blocks.contains(block); }
 
     /// What a node that starts finds.
     [[nodiscard]] core::Start start(const ledger::ChainId& chain, std::uint64_t seed) const;

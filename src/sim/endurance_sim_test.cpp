@@ -42,20 +42,35 @@ std::size_t ended_leases(const Sim& sim, std::size_t machine) {
     return ended;
 }
 
+/// A network in which both sides of a cut stay in one piece, as nodes that look for other peers would make it.
+std::vector<std::pair<std::size_t, std::size_t>> links_for(const std::vector<std::vector<std::size_t>>& sides,
+                                                           Random random) {
+    std::vector<std::pair<std::size_t, std::size_t>> links;
+    for (const auto& side : sides)
+        for (std::size_t i = 0; i < side.size(); ++i) {
+            links.emplace_back(side[i], side[(i + 1) % side.size()]);
+            links.emplace_back(side[i], side[(i + 2 + random.below(side.size() - 3)) % side.size()]);
+            const auto& other = sides[&side == &sides.front() ? 1 : 0];
+            links.emplace_back(side[i], other[random.below(other.size())]);
+        }
+    return links;
+}
+
 /// Splits 51 from 49; whether the majority's chain is the one that all follow in the end.
 bool majority_wins(std::uint64_t seed, bool only_minority_has_load) {
     constexpr std::size_t kMajority = 51;
+    auto all = from_to(0, 100);
+    Random random{seed};
+    random.shuffle(all);
+    const std::vector<std::size_t> major{all.begin(), all.begin() + kMajority};
+    const std::vector<std::size_t> minor{all.begin() + kMajority, all.end()};
     // Where 51 of 100 are no quorum nothing is final, and weight alone decides.
     Sim sim{{.seed = seed,
              .machines = 100,
              .spec = seed % 2 == 0 ? R"({"trust":"byzantine"})" : "{}",
              .link = {.delay = 1ms, .jitter = 1ms},
-             .neighbours = 6}};
+             .links = links_for({major, minor}, random.fork("links"))}};
     EXPECT_TRUE(grow_up(sim, 100));
-    auto all = from_to(0, 100);
-    sim.random().shuffle(all);
-    const std::vector<std::size_t> major{all.begin(), all.begin() + kMajority};
-    const std::vector<std::size_t> minor{all.begin() + kMajority, all.end()};
     sim.split({major, minor});
     sim.load(2, only_minority_has_load ? minor : all);
     sim.run(20s);
@@ -225,6 +240,31 @@ TEST(EnduranceSim, VotesThatGoRoundByNameReachEverybodyOnFastLinks) {
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 10s))
         << sim.open_orders();
+    expect_clean(sim);
+}
+
+TEST(EnduranceSim, VotesThatGoAlongTreesReachEverybodyThoughMachinesDieAndMessagesAreLost) {
+    core::Config config;
+    config.tree_from = 2;
+    Sim sim{{.seed = 86,
+             .machines = 40,
+             .link = {.delay = 1ms, .jitter = 1ms, .loss = 50},
+             .neighbours = 4,
+             .config = config}};
+    ASSERT_TRUE(grow_up(sim, 40));
+    // Whoever sealed last is where all votes meet.
+    for (std::size_t dead = 1; dead < 40; dead += 8) {
+        sim.crash(dead, 1'000);
+        const std::size_t order = sim.submit_new(0, "map" + std::to_string(dead));
+        EXPECT_TRUE(sim.run_until([&] { return !sim.orders()[order].open; }, 10s)) << dead;
+    }
+    sim.set_links({.delay = 1ms, .jitter = 1ms});
+    for (std::size_t dead = 1; dead < 40; dead += 8) sim.start(dead);
+    EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 20s))
+        << sim.open_orders();
+    // Nobody's votes are left behind: an idle hour later all are voters, and in good standing.
+    sim.run(60s);
+    EXPECT_EQ(voters_at(sim, 0), 40u);
     expect_clean(sim);
 }
 

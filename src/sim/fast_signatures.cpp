@@ -2,14 +2,24 @@
 #include "sim/fast_signatures.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rhizome::sim {
 namespace {
 
 consensus::CompactSignature fast_sign(const consensus::MemberKey& key, const crypto::Digest& digest) {
+    // Four words of the digest and the key, each spread over 64 bits: as many different signatures as there are things
+    // to sign, for a tenth of a hash's price. Every machine checks every vote.
+    std::uint64_t words[8]{};
+    std::memcpy(words, digest.view().data(), 32);
+    std::memcpy(words + 4, key.data() + 1, 32);
+    std::uint64_t sum = key[0];
     consensus::CompactSignature signature{};
-    const auto hash = crypto::sha256(ByteView{key}, digest.view());
-    std::copy(hash.view().begin(), hash.view().end(), signature.begin());
+    for (std::size_t i = 0; i < 8; ++i) {
+        sum = (sum ^ words[i]) * 0x9e3779b97f4a7c15;
+        sum ^= sum >> 32;
+        if (i >= 4) std::memcpy(signature.data() + 8 * (i - 4), &sum, sizeof sum);
+    }
     return signature;
 }
 

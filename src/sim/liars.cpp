@@ -40,13 +40,13 @@ public:
             return forged(block, signer, [](ledger::Block& twin) { twin.header.time += milliseconds{1}; });
         }
         if (const auto* votes = std::get_if<core::Votes>(message.get())) {
-            core::Votes changed = *votes;
-            for (Vote& vote : changed.votes) {
+            auto changed = consensus::ungrouped(votes->groups);
+            for (Vote& vote : changed) {
                 if (vote.voter != signer.key() || vote.ballot.source.block == vote.ballot.target.block) continue;
                 vote.ballot.target.block = vote.ballot.source.block;
                 vote.signature = signer.sign(digest_of(vote.ballot, sim.chain()));
             }
-            return as_message(std::move(changed));
+            return as_message(core::Votes{consensus::grouped(changed)});
         }
         return message;
     }
@@ -184,7 +184,7 @@ public:
                     sim.send_as(self, to, as_message(core::Transactions{{*std::move(checked)}}));
                 continue;
             }
-            core::Votes votes;
+            std::vector<Vote> votes;
             const auto epoch = consensus::epoch_of(sim.now(), node.state().parameters().epoch);
             for (std::uint64_t i = 0; i < 200; ++i) {
                 Vote vote{.voter = signer.key()};
@@ -192,9 +192,9 @@ public:
                 vote.ballot.target.epoch = consensus::Epoch{epoch.number() - random_.below(400)};
                 random_.fill(vote.ballot.target.block.writable());
                 vote.signature = signer.sign(digest_of(vote.ballot, sim.chain()));
-                votes.votes.push_back(vote);
+                votes.push_back(vote);
             }
-            sim.send_as(self, to, as_message(std::move(votes)));
+            sim.send_as(self, to, as_message(core::Votes{consensus::grouped(votes)}));
             for (int i = 0; i < 20; ++i) {
                 ledger::Block orphan;
                 random_.fill(orphan.header.previous.writable());

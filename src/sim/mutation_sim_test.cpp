@@ -56,9 +56,9 @@ TEST_P(MutationSim, IsNoticed) {
 }
 
 constexpr Mutant kMutants[] = {
-    {SafetyRule::DurableVotes, "DurableVotes", 11, "honest member"},
+    {SafetyRule::DurableVotes, "DurableVotes", 15, "honest member"},
     {SafetyRule::SourceNotBelow, "SourceNotBelow", 8, "contradicted itself"},
-    {SafetyRule::NextEpoch, "NextEpoch", 1'031, "two final blocks"},
+    {SafetyRule::NextEpoch, "NextEpoch", 132, "two final blocks"},
     {SafetyRule::SameParentEvidence, "SameParentEvidence", 1, "evidence against honest member"},
     {SafetyRule::LockPoints, "LockPoints", 3, "creates what nobody else names"},
     {SafetyRule::Standing, "Standing", 117, "long dead"},
@@ -97,7 +97,7 @@ protected:
 };
 
 TEST_F(JointVotersSim, ACutThatFallsIntoTheChangeIsNoticed) {
-    constexpr milliseconds kKnown{340};  // known to show it
+    constexpr milliseconds kKnown{155};  // known to show it
     constexpr milliseconds kStep{5};
     const auto is_shown = [](milliseconds moment) {
         for (const std::string& fault : cut_while_voters_change(moment))

@@ -20,18 +20,21 @@ namespace rhizome::sim {
 /// make. They greet and answer pings like anybody, knock where they are told to, and name each other when asked for
 /// peers.
 ///
-/// Borrows the world, and is its host's half: crash and start machines through this.
+/// Borrows the world and hears of its machines' power, cuts and clocks: what its machines cannot hear, links do not
+/// carry, and a link that carries nothing ends when nobody answers its pings.
 class PeerLayer {
 public:
+    /// What the chain says of members besides their keys.
+    enum class Told : std::uint8_t { Keys, Addresses };
     /// Everybody knows the first machine's address and, from the chain, all machines' keys.
-    explicit PeerLayer(Sim& sim);
+    explicit PeerLayer(Sim& sim, Told told = Told::Keys);
     ~PeerLayer();
     PeerLayer(const PeerLayer&) = delete;
     PeerLayer& operator=(const PeerLayer&) = delete;
 
-    void crash(std::size_t machine);
-    /// With the address book that it had; bans are forgotten here, other than in the daemon.
-    void start(std::size_t machine);
+    /// With the address book and the bans that reached its disk, as in the daemon.
+    void crash(std::size_t machine) { sim_.crash(machine); }
+    void start(std::size_t machine) { sim_.start(machine); }
 
     /// Where a machine listens: each in a network of its own.
     [[nodiscard]] static p2p::Address address_of(std::size_t machine);
@@ -57,12 +60,14 @@ private:
         p2p::Address address{};
         ledger::MemberKey key{};
         std::unique_ptr<p2p::PeerManager> manager{};  ///< of a machine that is up
-        Bytes kept{};                                 ///< address book of one that is not
+        Bytes kept{};                                 ///< its address book, on its disk
+        Bytes kept_bans{};
         std::uint64_t wakes = 0;
         std::vector<p2p::Address> tells{};  ///< of a phantom
     };
     struct End {
         Place owner = 0;
+        Place whom = 0;  ///< at the other end
         p2p::LinkId other{};
         bool open = true;
         bool up = false;  ///< both greeted
@@ -71,6 +76,12 @@ private:
     [[nodiscard]] bool is_machine(Place place) const { return place < sim_.size(); }
     [[nodiscard]] bool is_there(Place place) const;
     void make_manager(std::size_t machine);
+    void power_lost(std::size_t machine);
+    [[nodiscard]] Time clock_of(Place place) const;
+    [[nodiscard]] bool can_hear(Place from, Place to) const;
+    End* find(p2p::LinkId link);
+    /// What is closed at both ends is not remembered.
+    void tidy(p2p::LinkId link);
     void tell(Place place, p2p::EventKind event);
     void hear_phantom(Place place, p2p::LinkId link, const p2p::LinkMessage& message);
     void dial(Place from, const p2p::Dial& dial);
@@ -80,6 +91,7 @@ private:
     void set_up(p2p::LinkId link, bool up);
 
     Sim& sim_;
+    Told told_;
     Random random_;
     std::vector<Endpoint> places_;
     std::map<p2p::LinkId, End> ends_;

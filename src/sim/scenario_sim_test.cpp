@@ -43,6 +43,24 @@ TEST(ScenarioSim, TheSameSeedGivesTheSameTrace) {
     EXPECT_NE(trace(3), trace(4));
 }
 
+TEST(ScenarioSim, APowerFailureTakesNothingThatWasAnsweredAsIncluded) {
+    Sim sim{{.seed = 1, .machines = 3}};
+    ASSERT_TRUE(grow_up(sim, 3));
+    sim.crash(1);
+    sim.crash(2);
+    sim.clog(0, 200ms, 200ms);
+    const std::size_t mine = order(sim, 0, "kept");
+    const auto height = sim.node(0).tip().height;
+    ASSERT_TRUE(sim.run_until([&] { return sim.node(0).tip().height > height; }, 5s));
+    EXPECT_EQ(sim.orders()[mine].stage, core::Stage::Accepted) << "its block is on no disk yet";
+    ASSERT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Included; }, 1s));
+    const auto tip = sim.node(0).tip_hash();
+    sim.crash(0);
+    sim.start(0);
+    EXPECT_EQ(sim.node(0).tip_hash(), tip);
+    expect_clean(sim);
+}
+
 TEST(ScenarioSim, ALoneMachineKeepsAccepting) {
     Sim sim{{.seed = 1, .machines = 3}};
     ASSERT_TRUE(grow_up(sim, 3));
@@ -82,6 +100,27 @@ TEST(ScenarioSim, BothSidesOfACutTakeOrdersAndTheMajoritysChainSurvives) {
     EXPECT_EQ(sim.orders()[both_minor].refused->code, ledger::RejectCode::AlreadyExists);
     EXPECT_NE(sim.archive().block(survivor), nullptr);
     expect_clean(sim);
+}
+
+TEST(ScenarioSim, OneThatMadeThousandsOfBlocksAloneStartsAgain) {
+    // More blocks above the final one than a start looks back over otherwise.
+    Sim sim{{.seed = 77, .machines = 3}};
+    ASSERT_TRUE(grow_up(sim, 3));
+    sim.split({{0}, {1, 2}});
+    const auto final_before = sim.node(0).final_height();
+    sim.load(150, {0});
+    sim.run(20s);
+    sim.load(0, {});
+    const auto alone = sim.archive().block(sim.node(0).tip_hash())->header.height;
+    ASSERT_GT(alone.number(), final_before.number() + 1'024) << "too few blocks to show anything";
+    sim.crash(0, 1'000);
+    sim.start(0);
+    sim.run(2s);
+    EXPECT_GE(sim.archive().block(sim.node(0).tip_hash())->header.height, alone);
+    sim.heal();
+    EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1 && sim.open_orders() == 0; }, 60s))
+        << sim.distinct_tips() << " tips, " << sim.open_orders() << " orders open";
+    EXPECT_TRUE(sim.checks().clean()) << sim.checks().faults().front();
 }
 
 TEST(ScenarioSim, ThreeWaysApartNobodyFinalisesAndAllMerge) {

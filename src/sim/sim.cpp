@@ -16,6 +16,8 @@ namespace {
 constexpr milliseconds kLinkDownMax{8'000};
 constexpr milliseconds kLinkUpMax{400};
 constexpr milliseconds kAskAgain{1'000};
+/// A part of a state is looked up and written out.
+constexpr milliseconds kLookUp{2};
 /// Disks that take longer are called slow by those who watch.
 constexpr milliseconds kQuickSyncMax{1};
 
@@ -76,17 +78,21 @@ Sim::Sim(const Setup& setup)
 Sim::~Sim() = default;
 
 void Sim::at(Time when, std::function<void()> what) {
-    queue_.push({.when = std::max(when, now_), .number = ++numbers_, .what = std::move(what)});
+    queue_.push_back({.when = std::max(when, now_), .number = ++numbers_, .what = std::move(what)});
+    std::push_heap(queue_.begin(), queue_.end(), Later{});
+}
+
+void Sim::do_next() {
+    std::pop_heap(queue_.begin(), queue_.end(), Later{});
+    const Pending next = std::move(queue_.back());
+    queue_.pop_back();
+    now_ = next.when;
+    next.what();
 }
 
 Sim& Sim::run(microseconds duration) {
     const Time end = now_ + duration;
-    while (!queue_.empty() && queue_.top().when <= end) {
-        Pending next = queue_.top();
-        queue_.pop();
-        now_ = next.when;
-        next.what();
-    }
+    while (!queue_.empty() && queue_.front().when <= end) do_next();
     now_ = end;
     return *this;
 }
@@ -94,11 +100,8 @@ Sim& Sim::run(microseconds duration) {
 bool Sim::run_until(const std::function<bool()>& done, microseconds most) {
     const Time end = now_ + most;
     if (done()) return true;
-    while (!queue_.empty() && queue_.top().when <= end) {
-        Pending next = queue_.top();
-        queue_.pop();
-        now_ = next.when;
-        next.what();
+    while (!queue_.empty() && queue_.front().when <= end) {
+        do_next();
         if (done()) return true;
     }
     now_ = end;
@@ -115,6 +118,7 @@ void Sim::start(std::size_t index) {
     if (machine.disk.is_damaged()) {
         if (watch) see(index, DiskChanged{DiskState::New});
         machine.disk.replace();
+        if (disk_replaced) disk_replaced(index);
     }
     const core::Ports ports{.blocks = machine.disk,
                             .history = machine.disk,
@@ -123,7 +127,8 @@ void Sim::start(std::size_t index) {
                             .signer = machine.signer.get(),
                             .cache = cache_,
                             .parallel = inline_,
-                            .memory = &archive_};
+                            .memory = &archive_,
+                            .orders = &archive_};
     auto node = core::Node::start(setup_.config, machine.disk.start(founding_.chain, random_.next()), ports,
                                   now_ + machine.clock_ahead);
     if (!node) return checks_.fault(fmt::format("machine {} does not start: {}", index, to_text(node.error())));
@@ -132,6 +137,7 @@ void Sim::start(std::size_t index) {
     machine.wake = {};
     machine.disk_free = now_;
     if (watch) see(index, Started{});
+    if (power_changed) power_changed(index, true);
     update_links();
     step(index, core::Tick{});
     if (machine.disk_low) step(index, core::DiskLow{true});
@@ -142,14 +148,16 @@ void Sim::start(std::size_t index) {
 
 void Sim::crash(std::size_t index, std::uint64_t keep) {
     Machine& machine = machines_[index];
-    if (!machine.node) return;
+    if (!is_running(index)) return;
     if (watch) see(index, PowerLost{});
     machine.node.reset();
+    machine.fetch.reset();
     ++machine.life;
     machine.disk.lose(keep);
     machine.paused_until = {};
     machine.inbox.clear();
     for (const std::size_t other : std::set<std::size_t>{machine.linked}) disconnect(index, other);
+    if (power_changed) power_changed(index, false);
     for (std::size_t order = 0; order < orders_.size(); ++order)
         if (orders_[order].open && orders_[order].machine == index)
             after(kAskAgain, [this, order] { ask_again(order); });
@@ -163,9 +171,13 @@ void Sim::note_own_words(std::size_t index, const core::Message& message) {
     Machine& machine = machines_[index];
     bool own = false;
     if (const auto* votes = std::get_if<core::Votes>(&message)) {
-        for (const consensus::Vote& vote : votes->votes) {
-            if (vote.voter != machine.signer->key()) continue;
-            checks_.vote_sent(vote);
+        for (const consensus::VoteGroup& group : votes->groups) {
+            const auto& key = machine.signer->key();
+            const auto found = std::lower_bound(
+                group.votes.begin(), group.votes.end(), key,
+                [](const auto& one, const auto& wanted) { return consensus::MemberLess{}(one.voter, wanted); });
+            if (found == group.votes.end() || found->voter != key) continue;
+            checks_.vote_sent({key, group.ballot, found->signature});
             own = true;
         }
     }
@@ -198,12 +210,56 @@ void Sim::note_own_words(std::size_t index, const core::Message& message) {
 void Sim::replace_disk(std::size_t index) {
     ensure(!machines_[index].node, "a disk is replaced while the machine is off");
     machines_[index].disk.replace();
+    if (disk_replaced) disk_replaced(index);
     if (watch) see(index, DiskChanged{DiskState::New});
 }
 
 void Sim::install_snapshot(std::size_t index, std::size_t from) {
     ensure(!machines_[index].node, "a snapshot is installed while the machine is off");
     machines_[index].disk.install(machines_[from].node->final_block());
+}
+
+void Sim::fetch_state(std::size_t index, const ledger::BlockHash& trusted) {
+    Machine& machine = machines_[index];
+    ensure(!is_running(index), "a state is fetched by a machine that has none");
+    ++machine.life;
+    machine.fetch =
+        std::make_unique<core::StateFetch>(setup_.config, core::TrustedBlock{founding_.chain, trusted}, inline_);
+    machine.trusted = trusted;
+    update_links();
+}
+
+void Sim::take_fetched(std::size_t index) {
+    Machine& machine = machines_[index];
+    const auto fetched = machine.fetch->take();
+    const state::StateView* right = archive_.view(machine.trusted);
+    if (!fetched || right == nullptr || fetched->view.root() != right->root())
+        return checks_.fault(fmt::format("machine {} has fetched another state than it asked for", index));
+    machine.fetch.reset();
+    for (const std::size_t other : std::set<std::size_t>{machine.linked}) disconnect(index, other);
+    machine.disk.install(machine.trusted);
+    start(index);
+}
+
+core::Message Sim::look_up(std::size_t index, const core::LookUpState& order) {
+    const Machine& machine = machines_[index];
+    const auto* part = std::get_if<core::WantPart>(&order.wanted);
+    const auto hash = part != nullptr ? part->block : std::get<core::WantManifest>(order.wanted).block;
+    const auto block = machine.disk.block(hash);
+    const state::StateView* view = archive_.view(hash);
+    const bool has_it = block && view != nullptr && block->header.height <= machine.node->final_height();
+    const ledger::SnapshotManifest* manifest = nullptr;
+    if (has_it) {
+        auto& known = manifests_[hash];
+        if (known.partition.parts.empty())
+            known = ledger::make_manifest(founding_.chain, *block, *view, {}, setup_.state_part_bytes).value();
+        manifest = &known;
+    }
+    if (part == nullptr) return core::StateManifest{hash, manifest == nullptr ? Bytes{} : ledger::encode(*manifest)};
+    core::StatePart answer{.block = hash, .part = part->part};
+    if (manifest != nullptr && part->part < manifest->partition.parts.size())
+        answer.bytes = ledger::encode_part(*view, *manifest, part->part);
+    return answer;
 }
 
 bool Sim::restore_backup(std::size_t index) {
@@ -296,7 +352,7 @@ void Sim::drain_inbox(std::size_t index) {
 
 void Sim::step(std::size_t index, core::EventKind kind) {
     Machine& machine = machines_[index];
-    if (!machine.node) return;
+    if (!is_running(index)) return;
     if (now_ < machine.paused_until || !machine.inbox.empty()) {
         // In the order it came, however often it is paused again.
         machine.inbox.push_back(std::move(kind));
@@ -305,7 +361,8 @@ void Sim::step(std::size_t index, core::EventKind kind) {
     }
     ++events_;
     const std::size_t which = kind.index();
-    auto effects = machine.node->step({.now = now_ + machine.clock_ahead, .kind = std::move(kind)});
+    const core::Event event{.now = now_ + machine.clock_ahead, .kind = std::move(kind)};
+    auto effects = machine.node ? machine.node->step(event) : machine.fetch->step(event);
     const std::uint64_t life = machine.life;
     for (core::Effect& effect : effects) {
         perform(index, effect);
@@ -315,6 +372,7 @@ void Sim::step(std::size_t index, core::EventKind kind) {
     mix(static_cast<std::uint64_t>(now_.since_epoch().count()));
     mix(index * 16 + which);
     if (machine.node) mix(std::hash<ledger::BlockHash>{}(machine.node->tip_hash()));
+    if (machine.life == life && machine.fetch && machine.fetch->is_done()) take_fetched(index);
 }
 
 /// The nonce is looked for at once, and found when the machine would have tried as many as that took.
@@ -387,6 +445,9 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         for (const core::SignatureJob& job : verify->jobs)
             answer.good.push_back(signatures_.is_good(job.key, job.digest, job.signature));
         later(now_ + microseconds{static_cast<std::int64_t>(verify->jobs.size())}, std::move(answer));
+    } else if (const auto* wanted = std::get_if<core::LookUpState>(&effect)) {
+        later(now_ + kLookUp,
+              core::StateFound{wanted->to, std::make_shared<const core::Message>(look_up(index, *wanted))});
     } else if (const auto* order = std::get_if<core::Mine>(&effect)) {
         mine(index, *order);
     } else if (const auto* said = std::get_if<core::Answer>(&effect)) {
@@ -406,6 +467,12 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         } else if (const auto* changed = std::get_if<core::ConditionChanged>(&publish->notice)) {
             if (watch) see(index, ConditionSeen{changed->condition, changed->holds});
         }
+    } else if (const auto* praise = std::get_if<core::Praise>(&effect)) {
+        const auto who = machine.peers.find(praise->peer);
+        if (praised && who != machine.peers.end())
+            at(now_, [this, index, other = who->second] {
+                if (praised) praised(index, other);
+            });
     } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
         const auto who = machine.peers.find(blame->peer);
         if (who != machine.peers.end() && !machine.liar && !machines_[who->second].liar)
@@ -424,8 +491,8 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
 
 bool Sim::can_hear(std::size_t from, std::size_t to) const { return !blocked_.contains({from, to}); }
 
-void Sim::send_as(std::size_t from, std::size_t to, const core::SharedMessage& message) {
-    if (overhear) overhear(from, to, *message);
+template <class Arrive>
+void Sim::carry_held(std::size_t from, std::size_t to, microseconds held, const Arrive& arrive) {
     const auto own = links_.find({from, to});
     const LinkQuality& link = own == links_.end() ? setup_.link : own->second;
     if (!can_hear(from, to) || random_.below(1'000) < link.loss) return;
@@ -434,15 +501,23 @@ void Sim::send_as(std::size_t from, std::size_t to, const core::SharedMessage& m
         const auto jitter =
             link.jitter.count() > 0 ? microseconds{random_.between(0, link.jitter.count())} : microseconds{0};
         const std::uint64_t life = machines_[to].life;
-        const auto held = hold_up ? hold_up(from, to, *message) : microseconds{0};
-        at(now_ + link.delay + jitter + held, [this, from, to, life, message] {
-            if (machines_[to].life == life) deliver(from, to, message);
+        at(now_ + link.delay + jitter + held, [this, from, to, life, arrive] {
+            if (machines_[to].life == life && can_hear(from, to)) arrive();
         });
     }
 }
 
+void Sim::carry(std::size_t from, std::size_t to, const std::function<void()>& arrive) {
+    carry_held(from, to, microseconds{0}, arrive);
+}
+
+void Sim::send_as(std::size_t from, std::size_t to, const core::SharedMessage& message) {
+    if (overhear) overhear(from, to, *message);
+    carry_held(from, to, hold_up ? hold_up(from, to, *message) : microseconds{0},
+               [this, from, to, message] { deliver(from, to, message); });
+}
+
 void Sim::deliver(std::size_t from, std::size_t to, const core::SharedMessage& message) {
-    if (!can_hear(from, to)) return;
     const auto peer = machines_[to].peer_of.find(from);
     if (peer == machines_[to].peer_of.end()) return;
     step(to, core::Heard{peer->second, message});
@@ -457,6 +532,9 @@ void Sim::connect(std::size_t left, std::size_t right) {
     }
     step(left, core::PeerUp{machines_[left].peer_of[right]});
     step(right, core::PeerUp{machines_[right].peer_of[left]});
+    if (!link_changed) return;
+    link_changed(left, right, true);
+    link_changed(right, left, true);
 }
 
 void Sim::disconnect(std::size_t left, std::size_t right) {
@@ -467,11 +545,12 @@ void Sim::disconnect(std::size_t left, std::size_t right) {
         machine.peer_of.erase(other);
         machine.peers.erase(id);
         step(self, core::PeerDown{id});
+        if (link_changed) link_changed(self, other, false);
     }
 }
 
 void Sim::link(std::size_t left, std::size_t right) {
-    if (is_up(left) && is_up(right) && !machines_[left].linked.contains(right)) connect(left, right);
+    if (is_running(left) && is_running(right) && !machines_[left].linked.contains(right)) connect(left, right);
 }
 
 void Sim::unlink(std::size_t left, std::size_t right) { disconnect(left, right); }
@@ -480,13 +559,14 @@ void Sim::update_links() {
     for (std::size_t left = 0; left < machines_.size(); ++left)
         for (const std::size_t right : machines_[left].neighbours) {
             if (right < left) continue;
-            const bool wanted = is_up(left) && is_up(right) && can_hear(left, right) && can_hear(right, left);
+            const bool wanted = is_running(left) && is_running(right) && can_hear(left, right) && can_hear(right, left);
             const bool linked = machines_[left].linked.contains(right);
             if (wanted == linked) continue;
             const auto delay = microseconds{
                 random_.between(0, wanted ? microseconds{kLinkUpMax}.count() : microseconds{kLinkDownMax}.count())};
             after(delay, [this, left, right, wanted] {
-                const bool possible = is_up(left) && is_up(right) && can_hear(left, right) && can_hear(right, left);
+                const bool possible =
+                    is_running(left) && is_running(right) && can_hear(left, right) && can_hear(right, left);
                 if (possible != wanted || machines_[left].linked.contains(right) == wanted) return;
                 if (wanted) {
                     connect(left, right);
@@ -590,6 +670,13 @@ void Sim::ask_again(std::size_t index) {
     }
 }
 
+bool Sim::is_maker(std::size_t machine, const ledger::BlockHash& hash) const {
+    const core::SharedBlock block = archive_.block(hash);
+    if (!block) return false;
+    const auto proposer = consensus::proposer_in(block->seal);
+    return proposer && *proposer == machines_[machine].signer->key();
+}
+
 void Sim::answer(std::size_t machine, const core::Answer& said) {
     const std::size_t index = said.client.number() - 1;
     Order& order = orders_[index];
@@ -606,6 +693,9 @@ void Sim::answer(std::size_t machine, const core::Answer& said) {
             order.was_accepted = true;
             if (!order.accepted) order.accepted = now_;
             if (!order.included) order.included = now_;
+            if (is_honest(machine) && is_maker(machine, said.block) && !machines_[machine].disk.is_durable(said.block))
+                checks_.fault(fmt::format("{} answered order {} as included, and its own block is not on its disk",
+                                          name_of(machine), index));
             break;
         case core::Stage::Refused:
             order.refused = said.refused;

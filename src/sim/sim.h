@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "base/random.h"
 #include "consensus/consensus_rules.h"
 #include "core/node.h"
+#include "core/state_fetch.h"
 #include "sim/checks.h"
 #include "sim/disk.h"
 #include "sim/founding.h"
@@ -41,7 +41,8 @@ struct Setup {
     bool links_by_hand = false;                                ///< only what `link` says: for `PeerLayer`
     microseconds sync_min{100};
     microseconds sync_max{400};
-    std::uint64_t hash_rate = 100;  ///< nonces that each machine tries in a second, on chains that work
+    std::uint64_t state_part_bytes = 2'048;  ///< of parts that a state is fetched in: small, as states are here
+    std::uint64_t hash_rate = 100;           ///< nonces that each machine tries in a second, on chains that work
     core::Config config{};
     Time start = Time::from_unix_seconds(1'800'000'000);
 };
@@ -106,6 +107,11 @@ public:
     void replace_disk(std::size_t machine);
     /// A new disk with another machine's state after its newest final block, and nothing from before.
     void install_snapshot(std::size_t machine, std::size_t from);
+    /// The machine, which is off, fetches the state after this block from its neighbours, and starts with it. What it
+    /// had before it then no longer has. When the power fails meanwhile it has what it had.
+    void fetch_state(std::size_t machine, const ledger::BlockHash& trusted);
+    /// Null unless it fetches one now.
+    [[nodiscard]] const core::StateFetch* fetching(std::size_t machine) const { return machines_[machine].fetch.get(); }
     void back_up(std::size_t machine);
     bool restore_backup(std::size_t machine);
     /// Takes nothing in for so long; then everything at once.
@@ -159,13 +165,32 @@ public:
     /// Told when a machine blames another.
     std::function<void(std::size_t machine, std::size_t other, const ledger::Reject& why)> blamed;
 
+    /// Told when a machine praises another.
+    std::function<void(std::size_t machine, std::size_t other)> praised;
+
     /// How much longer than the link takes a message is on its way: for networks that carry one kind of message worse
     /// than another.
     std::function<microseconds(std::size_t from, std::size_t to, const core::Message& message)> hold_up;
 
+    /// Told when two machines have a link from now on, or no longer, once for each of them.
+    std::function<void(std::size_t machine, std::size_t other, bool linked)> link_changed;
+
+    /// Told when a machine's node has started, or its power has failed.
+    std::function<void(std::size_t machine, bool up)> power_changed;
+    /// Told when a machine has a disk with nothing on it that its host had written.
+    std::function<void(std::size_t machine)> disk_replaced;
+
+    /// Something of a host's own on the way between two machines, under the same weather as messages are: lost, late,
+    /// twice. `arrive` is called when it gets there and the machine is still in the life it was meant for.
+    void carry(std::size_t from, std::size_t to, const std::function<void()>& arrive);
+    [[nodiscard]] const consensus::Signatures& signatures() const { return signatures_; }
+
     /// For liars: hands a message to the network as if this machine had sent it.
     void send_as(std::size_t from, std::size_t to, const core::SharedMessage& message);
     [[nodiscard]] const consensus::Signer& signer(std::size_t machine) const { return *machines_[machine].signer; }
+    [[nodiscard]] microseconds clock_ahead(std::size_t machine) const { return machines_[machine].clock_ahead; }
+    /// Machines that it has a link to now.
+    [[nodiscard]] const std::set<std::size_t>& linked(std::size_t machine) const { return machines_[machine].linked; }
     [[nodiscard]] const std::set<std::size_t>& neighbours(std::size_t machine) const {
         return machines_[machine].neighbours;
     }
@@ -175,6 +200,8 @@ private:
         explicit Machine(Archive& archive) : disk(archive) {}
         std::unique_ptr<FastSigner> signer{};
         std::unique_ptr<core::Node> node{};
+        std::unique_ptr<core::StateFetch> fetch{};  ///< instead of a node, while it has no state
+        ledger::BlockHash trusted{};                ///< whose state that is
         Disk disk;
         std::uint64_t life = 0;  ///< counts starts: what was meant for an earlier life is lost
         microseconds clock_ahead{0};
@@ -212,12 +239,22 @@ private:
     void drain_inbox(std::size_t machine);
     void perform(std::size_t machine, core::Effect& effect);
     void mine(std::size_t machine, const core::Mine& order);
+    /// Whether it speaks with others at all.
+    [[nodiscard]] bool is_running(std::size_t machine) const { return is_up(machine) || fetching(machine) != nullptr; }
+    void take_fetched(std::size_t machine);
+    /// What this machine answers to somebody who wants a state.
+    core::Message look_up(std::size_t machine, const core::LookUpState& order);
+    template <class Arrive>
+    void carry_held(std::size_t from, std::size_t to, microseconds held, const Arrive& arrive);
+    /// Takes the next one out of the queue, and does it.
+    void do_next();
     void deliver(std::size_t from, std::size_t to, const core::SharedMessage& message);
     void connect(std::size_t left, std::size_t right);
     void disconnect(std::size_t left, std::size_t right);
     void update_links();
     void ask_again(std::size_t order);
     void answer(std::size_t machine, const core::Answer& answer);
+    [[nodiscard]] bool is_maker(std::size_t machine, const ledger::BlockHash& block) const;
     void one_load_event();
     void check_refusal(std::size_t order);
     /// What an honest machine says, as it leaves.
@@ -234,9 +271,10 @@ private:
     const Founding& founding_;
     Checks checks_;
     std::vector<Machine> machines_;
+    std::map<ledger::BlockHash, ledger::SnapshotManifest> manifests_;  ///< of states that somebody asked for
     std::map<std::pair<std::size_t, std::size_t>, LinkQuality> links_;
     std::set<std::pair<std::size_t, std::size_t>> blocked_;
-    std::priority_queue<Pending, std::vector<Pending>, Later> queue_;
+    std::vector<Pending> queue_;  ///< a heap, the next one first
     Time now_;
     std::uint64_t numbers_ = 0;
     std::uint64_t events_ = 0;

@@ -8,6 +8,8 @@
 
 #include "consensus/electorate.h"
 #include "sim/liars.h"
+#include "sim/passing_layer.h"
+#include "sim/peer_layer.h"
 
 namespace rhizome::sim {
 namespace {
@@ -26,6 +28,16 @@ public:
         verdict_.seed = seed;
         verdict_.machines = sim_.size();
         sim_.watch = options.watch;
+        // Drawn apart, too.
+        if (Random{seed ^ 0x70'61'73'73}.chance(1, 6)) passing_.emplace(sim_);
+        passing_random_ = Random{seed}.fork("passing");
+        if (!peered_) return;
+        Random peers{seed ^ 0x70'65'65'72};
+        const bool addresses = peers.chance(2, 3);
+        peers_.emplace(sim_, addresses ? PeerLayer::Told::Addresses : PeerLayer::Told::Keys);
+        if (peers.chance(1, 2)) call_strangers(peers);
+        say(fmt::format("links by the peer layer, the chain tells {}, {} strangers knock",
+                        addresses ? "addresses" : "keys", strangers_.size()));
     }
 
     [[nodiscard]] Sim& sim() { return sim_; }
@@ -59,6 +71,7 @@ private:
                                                       R"("period":16}})",
                                                       setup.hash_rate * setup.machines)
                                         : "");
+        peered_ = Random{seed ^ 0x6c'69'6e'6b}.chance(1, 5);
         const std::int64_t delays[] = {200, 1'000, 5'000, 20'000, 80'000};
         setup.link.delay = microseconds{delays[random_.below(5)]};
         setup.link.jitter = setup.link.delay * static_cast<std::int64_t>(random_.below(4));
@@ -70,6 +83,10 @@ private:
         setup.config.recent_changes = 1 + static_cast<std::size_t>(random_.below(64));
         setup.config.blocks_per_slice = 1 + static_cast<std::size_t>(random_.below(32));
         if (random_.chance(1, 4)) setup.neighbours = 3;
+        if (peered_) setup.neighbours = 0;
+        setup.links_by_hand = peered_;
+        // Votes go along trees, as in clusters of hundreds; drawn apart, too.
+        if (Random{seed ^ 0x74'72'65'65}.chance(1, 4)) setup.config.tree_from = 2;
         // Drawn apart as well: how soon a gap is a long one, a block a large one, and how much is asked for at once.
         Random sync{seed ^ 0x73'79'6e'63};
         setup.config.catch_up_from = 1 + static_cast<std::size_t>(sync.below(64));
@@ -80,6 +97,15 @@ private:
                         setup.machines, works_ ? "work" : "authority", byzantine_ ? "byzantine" : "crash",
                         setup.link.delay.count(), setup.link.jitter.count(), setup.link.loss, setup.link.duplicate));
         return setup;
+    }
+
+    /// An attacker with some networks, whose machines all name each other to whoever asks.
+    void call_strangers(Random& draw) {
+        std::vector<p2p::Address> addresses;
+        for (std::uint8_t network = 0; network < 4; ++network)
+            for (std::uint8_t i = 0; i < 8; ++i) addresses.push_back(p2p::Address::v4(66, network, 1, i, 9'000));
+        for (const p2p::Address& address : addresses)
+            if (draw.chance(2, 3)) strangers_.push_back(peers_->add_phantom(address, addresses));
     }
 
     void say(std::string what) { verdict_.weather.push_back(std::move(what)); }
@@ -162,13 +188,13 @@ private:
     /// What this weather adds to the way of a message.
     microseconds held_up(std::size_t from, std::size_t to, const core::Message& message) {
         const auto* votes = std::get_if<core::Votes>(&message);
-        if (votes == nullptr || votes->votes.empty())
+        if (votes == nullptr || votes->groups.empty())
             return votes_only_.contains({from, to}) ? kHeldFor : microseconds{};
         if (!late_votes_) return {};
         // The votes of an epoch reach each machine at once, or one to four epochs late: who knows what to be justified
         // when it signs the next one comes in every combination, while blocks go round as ever.
         Epoch newest{};
-        for (const consensus::Vote& vote : votes->votes) newest = std::max(newest, vote.ballot.target.epoch);
+        for (const consensus::VoteGroup& group : votes->groups) newest = std::max(newest, group.ballot.target.epoch);
         Random draw{verdict_.seed ^ (newest.number() * 64 + to)};
         return draw.chance(1, 2) ? microseconds{} : microseconds{draw.between(200'000, 1'000'000)};
     }
@@ -185,6 +211,9 @@ private:
 
     void one_fault() {
         const std::size_t who = anybody();
+        for (const std::size_t stranger : strangers_)
+            if (random_.chance(1, 4)) peers_->knock(stranger, anybody());
+        if (passing_) write_passing();
         if (exoduses_ && random_.chance(1, 8)) exodus();
         if (storms_ && random_.chance(1, 3)) storm(static_cast<int>(random_.between(3, 20)));
         switch (random_.below(9)) {
@@ -220,6 +249,19 @@ private:
                 if (one_way_) sim_.block(who, anybody_but(who), random_.chance(2, 3));
                 if (joins_ && random_.chance(1, 3)) leave_or_join(who);
                 break;
+        }
+    }
+
+    /// Events that several machines write and delete at the same time, under few names.
+    void write_passing() {
+        for (int i = 0; i < 8; ++i) {
+            const auto who = static_cast<std::size_t>(passing_random_.below(sim_.size()));
+            const std::string name = fmt::format("e{}", passing_random_.below(20));
+            if (passing_random_.chance(1, 5)) {
+                passing_->erase(who, name);
+            } else {
+                passing_->write(who, name, fmt::format("{} by {}", ++passing_writes_, who));
+            }
         }
     }
 
@@ -437,6 +479,8 @@ private:
             sim_.checks().fault("the last order was refused: " + to_text(*sim_.orders()[last].refused));
         }
         verdict_.converged_after = sim_.now() - healed;
+        if (passing_ && sim_.checks().clean() && !sim_.run_until([this] { return passing_->all_equal(); }, seconds{30}))
+            sim_.checks().fault("documents off the chain are not the same everywhere");
     }
 
     static std::string describe(const core::Node::Usage& usage) {
@@ -491,7 +535,13 @@ private:
     bool exoduses_ = false;                                     ///< many leave at once, and come back
     std::set<std::pair<std::size_t, std::size_t>> votes_only_;  ///< directions that carry nothing else in time
     LinkQuality calm_{};
+    bool peered_ = false;  ///< links by the daemon's peer layer instead of drawn ones
     Sim sim_;
+    std::optional<PeerLayer> peers_;      ///< goes before the world that it borrows
+    std::vector<std::size_t> strangers_;  ///< its phantoms
+    std::optional<PassingLayer> passing_;
+    Random passing_random_{0};
+    std::uint64_t passing_writes_ = 0;
     bool splits_ = false, crashes_ = false, pauses_ = false, clocks_ = false, disks_ = false, joins_ = false,
          one_way_ = false, flaps_ = false, clogs_ = false, storms_ = false, limps_ = false;
     std::size_t liars_ = 0;

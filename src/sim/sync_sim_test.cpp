@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/core.h>
@@ -134,6 +135,25 @@ TEST(SyncSim, AThousandTransactionsReturnAfterAHealAndAreNamedRatherThanSent) {
     // Three machines lack them: told by two who have them, and by each other.
     EXPECT_LE(sent() - before, 2 * 3 * kOrders);
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 10s));
+    expect_clean(sim);
+}
+
+TEST(SyncSim, WhoBringsBlocksAndVotesIsPraisedAndWhoRepeatsThemIsNot) {
+    Sim sim{{.seed = 12, .machines = 4, .link = {.delay = 2ms}}};
+    // Machine 3 is far away: whatever it passes on, the others have had for long.
+    for (const std::size_t other : {0u, 1u, 2u}) sim.set_link(3, other, {.delay = 400ms});
+    ASSERT_TRUE(grow_up(sim, 4));
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> praised;
+    sim.praised = [&](std::size_t machine, std::size_t other) { ++praised[{machine, other}]; };
+    let_them_write(sim, {0, 1, 2}, 20s);
+    sim.praised = nullptr;
+    for (const std::size_t machine : {0u, 1u, 2u}) {
+        std::size_t near = 0;
+        for (const std::size_t other : {0u, 1u, 2u}) near = std::max(near, praised[{machine, other}]);
+        EXPECT_GE(near, 10u) << "somebody near is of use every second";
+        EXPECT_LE(near, 21u) << "and that is said once a second at most";
+    }
+    EXPECT_GE(praised[std::pair(3u, 0u)] + praised[std::pair(3u, 1u)] + praised[std::pair(3u, 2u)], 10u);
     expect_clean(sim);
 }
 

@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "runtime/files.h"
 #include "runtime/os_error.h"
+#include "store/unfinished.h"
 
 namespace rhizome::store {
 namespace {
@@ -75,6 +76,22 @@ Result<DataFolder> DataFolder::make(const std::filesystem::path& path) {
         return Fail{made.error()};
     }
     return folder;
+}
+
+Result<void> discard_unfinished(const std::filesystem::path& path) {
+    std::error_code fault;
+    if (!std::filesystem::exists(path, fault)) return {};
+    const auto in = [&](const char* name) { return path / name; };
+    TRY(const auto lock, take(path));
+    if (std::filesystem::exists(in("format"), fault))
+        return fail(ErrorKind::Conflict, fmt::format("{} holds a chain: nothing of it is taken away", path.native()));
+    for (const char* name : {"log", "index", "place"}) {
+        std::filesystem::remove_all(in(name), fault);
+        if (fault)
+            return fail(ErrorKind::Failed, fmt::format("{} cannot be removed: {}\nremove it by hand, then try again",
+                                                       in(name).native(), fault.message()));
+    }
+    return {};
 }
 
 Result<void> DataFolder::finish(const ledger::ChainId& chain) {

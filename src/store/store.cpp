@@ -270,10 +270,15 @@ Result<BlockInfo> Store::info_at(Height height) const {
     TRY(const auto hash, inside_->hash_at(height));
     if (!hash) {
         const BlockInfo newest = tip();
-        return Fail{
-            not_found(height > newest.height()
-                          ? fmt::format("there is no block {}: the chain's newest is {}", height, newest.height())
-                          : fmt::format("block {} is not here any more: it was pruned", height))};
+        return Fail{not_found(
+            height > newest.height()
+                ? fmt::format("there is no block {}: the chain's newest is {}", height, newest.height())
+                : fmt::format("block {} is not kept here: {}\nask a node that has all of the chain, with "
+                              "--node ADDRESS",
+                              height,
+                              height < inside_->base.height()
+                                  ? fmt::format("this machine began with the state at {}", inside_->base.height())
+                                  : std::string{"it was pruned"}))};
     }
     return info(*hash);
 }

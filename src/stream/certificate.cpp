@@ -12,6 +12,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+#include "stream/certificate_request.h"
 #include "stream/detail/openssl.h"
 
 namespace rhizome::stream {
@@ -31,13 +32,16 @@ std::string text_of(const ASN1_STRING* text) {
     return out;
 }
 
-std::vector<std::string> subject_entries(x509_st* certificate, int nid) {
+std::vector<std::string> entries_of(const X509_NAME* subject, int nid) {
     std::vector<std::string> out;
-    const X509_NAME* subject = X509_get_subject_name(certificate);
     for (int at = X509_NAME_get_index_by_NID(subject, nid, -1); at >= 0;
          at = X509_NAME_get_index_by_NID(subject, nid, at))
         out.push_back(text_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
     return out;
+}
+
+std::vector<std::string> subject_entries(x509_st* certificate, int nid) {
+    return entries_of(X509_get_subject_name(certificate), nid);
 }
 
 std::vector<std::string> alternative_names(x509_st* certificate, int type) {
@@ -188,6 +192,21 @@ bool Certificate::signed_by(const Certificate& authority) const {
     return good;
 }
 
+bool Certificate::is_client_of(const Certificate& authority, Time now) const {
+    const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store{X509_STORE_new(), &X509_STORE_free};
+    const std::unique_ptr<X509_STORE_CTX, decltype(&X509_STORE_CTX_free)> check{X509_STORE_CTX_new(),
+                                                                                &X509_STORE_CTX_free};
+    bool good = store && check && X509_STORE_add_cert(store.get(), authority.native()) == 1 &&
+                X509_STORE_CTX_init(check.get(), store.get(), native(), nullptr) == 1 &&
+                X509_STORE_CTX_set_purpose(check.get(), X509_PURPOSE_SSL_CLIENT) == 1;
+    if (good) {
+        X509_STORE_CTX_set_time(check.get(), 0, static_cast<std::time_t>(now.unix_seconds()));
+        good = X509_verify_cert(check.get()) == 1;
+    }
+    ERR_clear_error();
+    return good;
+}
+
 bool Certificate::belongs_to(const PrivateKey& key) const { return public_der() == key.public_der(); }
 
 Result<Identity> Identity::from_pem(std::string_view chain_pem, std::string_view key_pem) {
@@ -199,6 +218,52 @@ Result<Identity> Identity::from_pem(std::string_view chain_pem, std::string_view
                                 "the key it was made for, with its own certificate first",
                                 chain.front().common_name()));
     return Identity{std::move(chain), std::move(key)};
+}
+
+Result<CertificateRequest> CertificateRequest::from_pem(std::string_view pem) {
+    constexpr std::size_t kRequestBytesMax = 64u << 10;
+    if (pem.size() > kRequestBytesMax) return fail(ErrorKind::Exhausted, "a certificate request is at most 64 KiB");
+    ERR_clear_error();
+    const detail::Owned<bio_st> bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
+    X509_REQ* read = PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr);
+    if (read == nullptr)
+        return fail(ErrorKind::Invalid,
+                    fmt::format("PEM block type must be CERTIFICATE REQUEST ({})", detail::openssl_reason()));
+    CertificateRequest request{std::shared_ptr<X509_REQ>{read, X509_REQ_free}};
+    std::array<char, 4096> rest{};
+    int more = 0;
+    while ((more = BIO_read(bio.get(), rest.data(), rest.size())) > 0)
+        if (std::string_view{rest.data(), static_cast<std::size_t>(more)}.find_first_not_of(" \t\r\n") !=
+            std::string_view::npos)
+            return fail(ErrorKind::Invalid, "there is something behind the certificate request");
+    EVP_PKEY* key = X509_REQ_get0_pubkey(read);
+    if (key == nullptr || X509_REQ_verify(read, key) != 1) {
+        ERR_clear_error();
+        return fail(ErrorKind::Invalid, "the certificate request is not signed by its own key");
+    }
+    return request;
+}
+
+std::string CertificateRequest::common_name() const {
+    const auto names = entries_of(X509_REQ_get_subject_name(native()), NID_commonName);
+    return names.empty() ? std::string{} : names.front();
+}
+
+std::vector<std::string> CertificateRequest::organizations() const {
+    return entries_of(X509_REQ_get_subject_name(native()), NID_organizationName);
+}
+
+std::string CertificateRequest::to_pem() const {
+    const detail::Owned<bio_st> bio{BIO_new(BIO_s_mem())};
+    ensure(PEM_write_bio_X509_REQ(bio.get(), native()) == 1, "a request can be written");
+    return detail::text_of(bio.get());
+}
+
+bool CertificateRequest::has_alternative_names() const {
+    auto* extensions = X509_REQ_get_extensions(native());
+    const bool has = X509v3_get_ext_by_NID(extensions, NID_subject_alt_name, -1) >= 0;
+    sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
+    return has;
 }
 
 }  // namespace rhizome::stream

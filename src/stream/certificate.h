@@ -50,6 +50,9 @@ public:
 
     /// Whether `authority`'s key signed it. Nothing else is checked.
     [[nodiscard]] bool signed_by(const Certificate& authority) const;
+    /// Whether `authority` vouches for a client that shows this at `now`: signed by it, both in time, good for clients.
+    /// What TLS checks with that authority alone.
+    [[nodiscard]] bool is_client_of(const Certificate& authority, Time now) const;
     [[nodiscard]] bool belongs_to(const PrivateKey& key) const;
 
     friend bool operator==(const Certificate& left, const Certificate& right) {

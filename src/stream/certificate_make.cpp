@@ -8,7 +8,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-#include "stream/certificate.h"
+#include "stream/certificate_request.h"
 #include "stream/detail/openssl.h"
 
 namespace rhizome::stream {
@@ -37,9 +37,12 @@ Result<void> add_name(GENERAL_NAMES* names, int type, ByteView value) {
     return {};
 }
 
-Result<void> add_alternative_names(X509* certificate, const CertificateSpec& spec) {
-    if (spec.dns_names.empty() && spec.addresses.empty() && spec.uris.empty()) return {};
-    const std::unique_ptr<GENERAL_NAMES, FreeNames> names{GENERAL_NAMES_new()};
+using Names = std::unique_ptr<GENERAL_NAMES, FreeNames>;
+
+/// Null when there are none.
+Result<Names> alternative_names(const CertificateSpec& spec) {
+    if (spec.dns_names.empty() && spec.addresses.empty() && spec.uris.empty()) return Names{};
+    Names names{GENERAL_NAMES_new()};
     for (const auto& name : spec.dns_names) TRY(add_name(names.get(), GEN_DNS, as_bytes(name)));
     for (const auto& uri : spec.uris) TRY(add_name(names.get(), GEN_URI, as_bytes(uri)));
     for (const auto& address : spec.addresses) {
@@ -52,7 +55,12 @@ Result<void> add_alternative_names(X509* certificate, const CertificateSpec& spe
         }
         TRY(add_name(names.get(), GEN_IPADD, ByteView{number.data(), size}));
     }
-    if (X509_add1_ext_i2d(certificate, NID_subject_alt_name, names.get(), 0, X509V3_ADD_DEFAULT) != 1)
+    return names;
+}
+
+Result<void> add_alternative_names(X509* certificate, const CertificateSpec& spec) {
+    TRY(const Names names, alternative_names(spec));
+    if (names && X509_add1_ext_i2d(certificate, NID_subject_alt_name, names.get(), 0, X509V3_ADD_DEFAULT) != 1)
         return detail::openssl_fail(ErrorKind::Failed, "write the certificate's names");
     return {};
 }
@@ -85,8 +93,7 @@ Result<void> add_own(X509* certificate, const CertificateSpec::Extension& own) {
     return {};
 }
 
-Result<void> add_subject(X509* certificate, const CertificateSpec& spec) {
-    X509_NAME* subject = X509_get_subject_name(certificate);
+Result<void> add_subject(X509_NAME* subject, const CertificateSpec& spec) {
     const auto add = [&](const char* field, const std::string& value) -> Result<void> {
         if (value.size() > kNamePartMax)
             return fail(ErrorKind::Invalid, fmt::format("\"{}\" is too long for a certificate: {} characters at most",
@@ -123,7 +130,10 @@ Result<void> add_serial(X509* certificate) {
     return {};
 }
 
-Result<Certificate> make(const CertificateSpec& spec, const PrivateKey& key, X509* issuer, const PrivateKey& signer) {
+/// Ed25519 hashes inside itself.
+const EVP_MD* digest_of(const PrivateKey& signer) { return signer.kind() == KeyKind::Ed25519 ? nullptr : EVP_sha256(); }
+
+Result<Certificate> make(const CertificateSpec& spec, EVP_PKEY* key, X509* issuer, const PrivateKey& signer) {
     if (spec.dns_names.size() + spec.addresses.size() + spec.uris.size() > kNamesMax)
         return fail(ErrorKind::Exhausted, "a certificate has at most 256 names");
     ERR_clear_error();
@@ -132,10 +142,10 @@ Result<Certificate> make(const CertificateSpec& spec, const PrivateKey& key, X50
     X509_set_version(certificate, 2);  // v3
     TRY(add_serial(certificate));
     TRY(add_times(certificate, spec));
-    TRY(add_subject(certificate, spec));
+    TRY(add_subject(X509_get_subject_name(certificate), spec));
     X509* signing = issuer == nullptr ? certificate : issuer;
     X509_set_issuer_name(certificate, X509_get_subject_name(signing));
-    X509_set_pubkey(certificate, key.native());
+    X509_set_pubkey(certificate, key);
     TRY(add_by_text(certificate, signing, NID_basic_constraints,
                     spec.authority ? "critical,CA:TRUE,pathlen:0" : "critical,CA:FALSE"));
     TRY(add_by_text(certificate, signing, NID_key_usage,
@@ -147,26 +157,54 @@ Result<Certificate> make(const CertificateSpec& spec, const PrivateKey& key, X50
     if (issuer != nullptr) TRY(add_by_text(certificate, signing, NID_authority_key_identifier, "keyid"));
     TRY(add_alternative_names(certificate, spec));
     for (const auto& own : spec.extensions) TRY(add_own(certificate, own));
-    // Ed25519 hashes inside itself.
-    const EVP_MD* digest = signer.kind() == KeyKind::Ed25519 ? nullptr : EVP_sha256();
-    if (X509_sign(certificate, signer.native(), digest) == 0)
+    if (X509_sign(certificate, signer.native(), digest_of(signer)) == 0)
         return detail::openssl_fail(ErrorKind::Failed, "sign the certificate");
     return Certificate::share(certificate);
 }
 
-}  // namespace
-
-Result<Certificate> make_self_signed(const CertificateSpec& spec, const PrivateKey& key) {
-    return make(spec, key, nullptr, key);
-}
-
-Result<Certificate> make_certificate(const CertificateSpec& spec, const PrivateKey& key, const Identity& issuer) {
+Result<Certificate> make_signed(const CertificateSpec& spec, EVP_PKEY* key, const Identity& issuer) {
     if (issuer.chain.empty()) return fail(ErrorKind::Usage, "whoever signs a certificate has one");
     if (!issuer.chain.front().is_authority())
         return fail(ErrorKind::Denied, fmt::format("the certificate of \"{}\" may not sign others; make it with "
                                                    "`authority` set",
                                                    issuer.chain.front().common_name()));
     return make(spec, key, issuer.chain.front().native(), issuer.key);
+}
+
+}  // namespace
+
+Result<CertificateRequest> CertificateRequest::make(const CertificateSpec& spec, const PrivateKey& key) {
+    ERR_clear_error();
+    CertificateRequest made{std::shared_ptr<X509_REQ>{X509_REQ_new(), X509_REQ_free}};
+    X509_REQ* request = made.native();
+    X509_REQ_set_version(request, 0);
+    TRY(add_subject(X509_REQ_get_subject_name(request), spec));
+    X509_REQ_set_pubkey(request, key.native());
+    TRY(const Names names, alternative_names(spec));
+    if (names) {
+        STACK_OF(X509_EXTENSION)* extensions = nullptr;
+        const bool added =
+            X509V3_add1_i2d(&extensions, NID_subject_alt_name, names.get(), 0, X509V3_ADD_DEFAULT) == 1 &&
+            X509_REQ_add_extensions(request, extensions) == 1;
+        sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
+        if (!added) return detail::openssl_fail(ErrorKind::Failed, "write the request's names");
+    }
+    if (X509_REQ_sign(request, key.native(), digest_of(key)) == 0)
+        return detail::openssl_fail(ErrorKind::Failed, "sign the request");
+    return made;
+}
+
+Result<Certificate> make_self_signed(const CertificateSpec& spec, const PrivateKey& key) {
+    return make(spec, key.native(), nullptr, key);
+}
+
+Result<Certificate> make_certificate(const CertificateSpec& spec, const PrivateKey& key, const Identity& issuer) {
+    return make_signed(spec, key.native(), issuer);
+}
+
+Result<Certificate> make_certificate(const CertificateSpec& spec, const CertificateRequest& request,
+                                     const Identity& issuer) {
+    return make_signed(spec, X509_REQ_get0_pubkey(request.native()), issuer);
 }
 
 }  // namespace rhizome::stream

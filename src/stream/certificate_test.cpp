@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "crypto/ed25519.h"
+#include "stream/certificate_request.h"
 #include "support/tls_samples.h"
 
 namespace rhizome::stream {
@@ -107,6 +108,43 @@ TEST(Identity, NeedsTheKeyOfItsCertificate) {
     const Identity two = test::sample_peer("two");
     EXPECT_TRUE(Identity::from_pem(one.chain[0].to_pem(), as_text(one.key.to_pem().view())));
     EXPECT_FALSE(Identity::from_pem(one.chain[0].to_pem(), as_text(two.key.to_pem().view())));
+}
+
+TEST(CertificateRequest, SaysWhatItAsksForAndIsSignedByItsOwnKey) {
+    const PrivateKey key = test::sample_key(KeyKind::P256);
+    auto spec = test::sample_spec("robot");
+    spec.organizations = {"dev", "ops"};
+    const auto made = CertificateRequest::make(spec, key);
+    ASSERT_TRUE(made) << made.error().message;
+    const std::string pem = made->to_pem();
+    const auto read = CertificateRequest::from_pem(pem);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->common_name(), "robot");
+    EXPECT_EQ(read->organizations(), spec.organizations);
+    EXPECT_FALSE(read->has_alternative_names());
+    spec.dns_names = {"a.test"};
+    const auto named = CertificateRequest::make(spec, key);
+    ASSERT_TRUE(named);
+    EXPECT_TRUE(CertificateRequest::from_pem(named->to_pem())->has_alternative_names());
+
+    const Identity authority = test::sample_authority();
+    const auto issued = make_certificate(test::sample_spec("robot"), *read, authority);
+    ASSERT_TRUE(issued) << issued.error().message;
+    EXPECT_TRUE(issued->belongs_to(key));
+    EXPECT_TRUE(issued->signed_by(authority.chain.front()));
+
+    for (const std::string& bad : {std::string{}, std::string{"hello"}, authority.chain.front().to_pem(), pem + pem,
+                                   std::string(70'000, ' '), pem.substr(0, pem.size() / 2)})
+        EXPECT_FALSE(CertificateRequest::from_pem(bad)) << bad.substr(0, 80);
+    // A byte of the body changed: still a request, but nobody signed that one.
+    bool refused = true;
+    for (std::size_t i = 60; i < pem.size() - 60; i += 7) {
+        if (pem[i] == '\n') continue;
+        std::string changed = pem;
+        changed[i] = changed[i] == 'A' ? 'B' : 'A';
+        refused = refused && (changed == pem || !CertificateRequest::from_pem(changed));
+    }
+    EXPECT_TRUE(refused);
 }
 
 }  // namespace

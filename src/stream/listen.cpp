@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <unistd.h>
 
@@ -19,6 +20,17 @@ namespace {
 /// How long to wait when the process has no descriptors left: others end meanwhile.
 constexpr milliseconds kPauseWhenExhausted{100};
 
+/// `fd:N` instead of a host's number.
+constexpr std::string_view kInherited = "fd";
+
+Result<Address> local_of(int number, const std::string& where) {
+    sockaddr_storage bound{};
+    socklen_t size = sizeof bound;
+    if (::getsockname(number, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
+        return Fail{socket_error("ask for the address of " + where, errno)};
+    return detail::address_of(&bound, size);
+}
+
 /// A local socket whose owner is gone refuses connections; its file is in the way of the next one.
 bool is_abandoned(const detail::SocketAddress& at) {
     const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -26,6 +38,21 @@ bool is_abandoned(const detail::SocketAddress& at) {
     const bool refused = ::connect(probe, at.get(), at.size) != 0 && errno == ECONNREFUSED;
     ::close(probe);
     return refused;
+}
+
+/// A socket that listens already, given to this process by whoever started it.
+Result<int> inherited(int number) {
+    int listens = 0;
+    socklen_t size = sizeof listens;
+    if (::getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens == 0)
+        return fail(ErrorKind::Invalid,
+                    "descriptor " + std::to_string(number) +
+                        " is no socket that listens: fd:N is for programs that start this one with it");
+    const int copy = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) return Fail{socket_error("use descriptor " + std::to_string(number), errno)};
+    (void)::fcntl(number, F_SETFD, FD_CLOEXEC);  // for us, not for what we start
+    (void)::fcntl(copy, F_SETFL, ::fcntl(copy, F_GETFL) | O_NONBLOCK);
+    return copy;
 }
 
 }  // namespace
@@ -58,10 +85,16 @@ Listener::Listener(std::unique_ptr<Inside> inside) : inside_(std::move(inside)) 
 Listener::~Listener() { close(); }
 
 Result<std::unique_ptr<Listener>> Listener::open(IoContext& context, ListenOptions options) {
+    const std::string where = options.address.text();
+    if (options.address.host == kInherited) {
+        TRY(const int given, inherited(options.address.port));
+        auto inside = std::make_unique<Inside>(context, std::move(options), given);
+        TRY(inside->local, local_of(given, where));
+        return std::unique_ptr<Listener>(new Listener(std::move(inside)));
+    }
     TRY(const auto at, detail::to_socket_address(options.address));
     const int number = ::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (number < 0) return Fail{socket_error("open a socket", errno)};
-    const std::string where = options.address.text();
     auto inside = std::make_unique<Inside>(context, std::move(options), number);  // closes it when we fail
     const int yes = 1;
     if (!inside->options.address.is_local) {
@@ -79,11 +112,11 @@ Result<std::unique_ptr<Listener>> Listener::open(IoContext& context, ListenOptio
         if (error.kind == ErrorKind::Conflict) error.message += "; choose another port or stop the program that has it";
         return Fail{std::move(error)};
     }
-    sockaddr_storage bound{};
-    socklen_t size = sizeof bound;
-    if (::getsockname(number, reinterpret_cast<sockaddr*>(&bound), &size) != 0)
-        return Fail{socket_error("ask for the address of " + where, errno)};
-    inside->local = inside->options.address.is_local ? inside->options.address : detail::address_of(&bound, size);
+    if (inside->options.address.is_local) {
+        inside->local = inside->options.address;
+    } else {
+        TRY(inside->local, local_of(number, where));
+    }
     return std::unique_ptr<Listener>(new Listener(std::move(inside)));
 }
 

@@ -21,7 +21,10 @@ Task<Result<std::vector<Address>>> resolve(Address address, Deadline deadline);
 Task<Result<std::unique_ptr<Stream>>> connect(Address address, Deadline deadline);
 
 struct ListenOptions {
-    Address address;                      ///< a number, not a name; port 0 chooses a free one
+    /// A number, not a name; port 0 chooses a free one. `fd:N`: the socket that this process was given under the
+    /// number N and that listens already, which also brings it into networks that are not the process's own. It stays
+    /// open for whoever opens it next.
+    Address address;
     int backlog = 512;                    ///< connections that wait for `accept`
     std::size_t connections_max = 4'096;  ///< streams alive at once; more wait in the backlog
     bool reuse_port = false;              ///< several processes share the port

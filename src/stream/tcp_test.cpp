@@ -2,6 +2,7 @@
 #include "stream/tcp.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -88,6 +89,31 @@ TEST(Tcp, EchoesHalfClosedOverBothFamiliesAndLocalSockets) {
         EXPECT_EQ(address.is_local, (*server).local().port == 0);
     }
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "s")) << "the socket's file goes with the listener";
+}
+
+TEST(Tcp, ASocketThatListensAlreadyIsTakenOver) {
+    // As whoever starts this process hands one over, perhaps of another network.
+    const int given = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    ASSERT_EQ(::bind(given, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
+    const Address address{"fd", static_cast<std::uint16_t>(given), false};
+    IoContext context;
+    const auto early = Listener::open(context, {.address = address});
+    ASSERT_FALSE(early) << "it does not listen yet";
+    EXPECT_EQ(early.error().kind, ErrorKind::Invalid);
+    ASSERT_EQ(::listen(given, 8), 0);
+    ASSERT_EQ(::getsockname(given, reinterpret_cast<sockaddr*>(&at), &size), 0);
+    const Address there{"127.0.0.1", ntohs(at.sin_port), false};
+    // It outlives whoever used it before.
+    for (int i = 0; i < 2; ++i) {
+        EchoServer server{context, address};
+        EXPECT_EQ((*server).local(), there);
+        EXPECT_EQ(block_on(context, talk(there, "hello")).value_or("nothing"), "hello");
+    }
+    ::close(given);
 }
 
 TEST(Tcp, NamesAreResolved) {

@@ -165,7 +165,11 @@ public:
         return static_cast<int>(count);
     }
     int put(const char* from, int size) {
-        out_.insert(out_.end(), from, from + size);
+        // A long answer fills it again and again: then it is made as large as it gets at once.
+        if (out_.empty() && static_cast<std::size_t>(size) > kRecordBytes / 2) out_.reserve(kFlushBytes + kReadBytes);
+        const auto* bytes =
+            reinterpret_cast<const std::uint8_t*>(from);  // of one type, so that they are copied at once
+        out_.insert(out_.end(), bytes, bytes + size);
         return size;
     }
 

@@ -28,14 +28,13 @@ protected:
     }
 
     /// Founds a cluster of one and starts its node, with the RPC on its socket and over TLS.
-    void start(node::RpcLimits limits) {
+    void start(node::RpcLimits limits, node::DaemonOptions options = {}) {
         if (daemon) {
             ASSERT_TRUE(daemon->stop());
             daemon.reset();
         } else {
             found_node(folder(), owner);
         }
-        node::DaemonOptions options;
         options.data = folder();
         options.version = "test";
         options.rpc_listen = {{.host = "127.0.0.1", .port = 0}};

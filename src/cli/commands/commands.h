@@ -21,12 +21,17 @@ Command help_command();
 Command init_command();
 Command join_command();
 Command key_command();
+Command kubeconfig_command();
+Command light_command();
 Command logs_command();
 Command man_command();
 Command node_command();
 Command peers_command();
+Command playground_command();
+Command proxy_command();
 Command recover_command();
 Command script_command();
+Command secret_command();
 Command service_command();
 Command sim_command();
 Command state_command();
@@ -36,6 +41,7 @@ Command tx_command();
 Command up_command();
 Command version_command();
 Command watch_command();
+Command why_command();
 
 /// One line, as `rhizome --version` prints it.
 std::string version_line();

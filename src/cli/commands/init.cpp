@@ -12,6 +12,7 @@
 #include "cli/commands/founding.h"
 #include "cli/commands/key/passphrase.h"
 #include "cli/commands/key/shared.h"
+#include "cli/commands/node/first_chain.h"
 #include "cli/data_option.h"
 #include "cli/input.h"
 #include "cli/offline_chain.h"
@@ -91,17 +92,14 @@ struct Owner {
 };
 
 Result<Owner> owner_of(Invocation& call, const node::Keystore& store) {
-    if (const auto name = call.if_text("key")) {
-        TRY(const auto info, key::find_key(call, store, *name));
+    // Whoever has made a cluster here before owns the next one, too: the chain id is in everything that is signed, so
+    // nothing that one cluster saw counts in another.
+    const std::string name = call.if_text("key").value_or(std::string{kNewKey});
+    if (call.if_text("key") || store.find(name).has_value()) {
+        TRY(const auto info, key::find_key(call, store, name));
         TRY(auto secret, key::open_key(call, store, info));
-        return Owner{std::move(secret), *name};
+        return Owner{std::move(secret), name};
     }
-    const std::string name{kNewKey};
-    if (store.find(name).has_value())
-        return fail(ErrorKind::Conflict,
-                    fmt::format("there is a key named \"{0}\" in {1} already; keys are never replaced\n"
-                                "--key {0} makes its holder the owner of the new cluster, too",
-                                name, printable(store.folder().native())));
     TRY(key::check_is_free(call, store, name));
     TRY(auto passphrase, key::given_passphrase(call));
     for (;;) {
@@ -118,6 +116,7 @@ Result<void> check_is_empty(const Invocation& call, const fs::path& folder) {
         return fail(ErrorKind::Conflict, fmt::format("there is a chain in {0} already; it was not touched\n"
                                                      "'{1} chain show{2}' shows it; --data names another directory",
                                                      printable(folder.native()), call.program, data_words(call)));
+    TRY(check_no_join_begun(call, folder));
     for (const auto* part : {"log", "index"}) {
         if (fs::exists(folder / part, ignored))
             return fail(ErrorKind::Conflict,
@@ -282,7 +281,7 @@ std::vector<Option> founding_options() {
             {.name = "key",
              .letter = 'k',
              .value_name = "NAME",
-             .help = "the key that owns the cluster; default: a new one named admin",
+             .help = "the key that owns the cluster; default: admin, which is made when there is none",
              .completion = Completion::of(key::key_names)},
             key::passphrase_file_option(),
             key::keys_option(),
@@ -297,11 +296,13 @@ Command init_command() {
         .summary = "Make a new cluster with this machine as its first member",
         .details =
             "Makes the data directory with this machine's keys and a chain of two blocks: genesis, which holds the "
-            "Cluster document and belongs to your key, and one that registers this machine as a Node and creates the "
-            "namespaces default and kube-system. Asks nothing.\n"
+            "Cluster document and belongs to your key, and one that registers this machine as a Node and creates "
+            "the namespaces and roles that Kubernetes' tools expect. Asks nothing.\n"
             "\n"
-            "Your key decides about everything in the cluster. Without --key a new one named admin is made in the key "
-            "folder; give --passphrase-file to encrypt it, and keep a copy: it cannot be had back.\n"
+            "Your key decides about everything in the cluster. Without --key it is the one named admin in the key "
+            "folder, which is made when there is none; give --passphrase-file to encrypt it, and keep a copy: it "
+            "cannot "
+            "be had back.\n"
             "\n"
             "--spec reads the rules of the chain: the members of a Cluster's spec, or a whole Cluster document, as "
             "YAML or JSON. Consensus and epoch are fixed from then on, all else can be changed by its owner.\n"

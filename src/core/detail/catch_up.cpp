@@ -14,7 +14,8 @@ constexpr std::uint32_t kLateMax = 2;
 
 }  // namespace
 
-void CatchUp::begin(PeerId guide, Time now) {
+void CatchUp::begin(PeerId guide, Time now, milliseconds patience) {
+    patience_ = patience;
     end();
     guide_ = guide;
     asked_headers_ = now;
@@ -171,9 +172,7 @@ SharedBlock CatchUp::next_block() {
 
 // ---- time -----------------------------------------------------------------------------------------------------------
 
-bool CatchUp::is_guide_silent(Time now) const {
-    return asked_headers_ && now >= *asked_headers_ + config_.body_timeout;
-}
+bool CatchUp::is_guide_silent(Time now) const { return asked_headers_ && now >= *asked_headers_ + patience_; }
 
 std::size_t CatchUp::look_at_time(Time now) {
     std::size_t again = 0;
@@ -199,7 +198,7 @@ std::optional<Time> CatchUp::next_look() const {
     if (!is_active()) return std::nullopt;
     std::optional<Time> next;
     const auto consider = [&](Time when) { next = next ? std::min(*next, when) : when; };
-    if (asked_headers_) consider(*asked_headers_ + config_.body_timeout);
+    if (asked_headers_) consider(*asked_headers_ + patience_);
     for (const Question& question : questions_) consider(question.asked + config_.body_timeout);
     return next;
 }

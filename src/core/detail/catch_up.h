@@ -27,7 +27,8 @@ public:
     explicit CatchUp(const Config& config) : config_(config) {}
 
     /// Follows this peer from now on; it was asked for headers.
-    void begin(PeerId guide, Time now);
+    /// `patience`: how long an answer with headers may take.
+    void begin(PeerId guide, Time now, milliseconds patience);
     /// Forgets all of it.
     void end();
     [[nodiscard]] bool is_active() const { return guide_ != PeerId{}; }
@@ -120,6 +121,7 @@ private:
     Config config_;
     PeerId guide_{};
     std::optional<Time> asked_headers_{};
+    milliseconds patience_{};
     bool more_headers_ = false;
     std::deque<Step> road_;
     std::map<ledger::BlockHash, ledger::Height> places_;  ///< of what is on the road

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "crypto/hash.h"
 #include "ledger/codec.h"
@@ -21,35 +20,32 @@ std::uint64_t short_id(const ledger::BlockHash& block, const ledger::WireId& id)
 }
 
 void RecentTxs::put(const ledger::SharedTx& tx) {
-    const std::size_t bytes = ledger::encoded_size(tx->tx);
-    if (bytes > bytes_max_ || !txs_.try_emplace(tx->wire_id, tx, bytes).second) return;
-    order_.push_back(tx->wire_id);
-    bytes_ += bytes;
+    if (tx->bytes > bytes_max_ || !txs_.try_emplace(tx->wire_id, tx).second) return;
+    order_.push_back(tx);
+    bytes_ += tx->bytes;
     while (bytes_ > bytes_max_) {
-        const auto oldest = txs_.find(order_.front());
-        bytes_ -= oldest->second.second;
-        txs_.erase(oldest);
+        bytes_ -= order_.front()->bytes;
+        txs_.erase(order_.front()->wire_id);
         order_.pop_front();
     }
 }
 
 ledger::SharedTx RecentTxs::find(const ledger::WireId& id) const {
     const auto found = txs_.find(id);
-    return found == txs_.end() ? nullptr : found->second.first;
+    return found == txs_.end() ? nullptr : found->second;
 }
 
-std::map<std::uint64_t, ledger::SharedTx> RecentTxs::match(const ledger::BlockHash& block,
-                                                           const std::vector<std::uint64_t>& short_ids) const {
-    std::vector<std::uint64_t> wanted = short_ids;
-    std::sort(wanted.begin(), wanted.end());
-    std::map<std::uint64_t, ledger::SharedTx> found;
-    std::set<std::uint64_t> doubtful;
-    for (const auto& [id, tx] : txs_) {
-        const std::uint64_t name = short_id(block, id);
-        if (!std::binary_search(wanted.begin(), wanted.end(), name)) continue;
-        if (!found.emplace(name, tx.first).second) doubtful.insert(name);
+std::vector<ledger::SharedTx> RecentTxs::match(const ledger::BlockHash& block,
+                                               const std::vector<std::uint64_t>& short_ids) const {
+    std::map<std::uint64_t, std::size_t> wanted;
+    for (std::size_t place = 0; place < short_ids.size(); ++place) wanted.emplace(short_ids[place], place);
+    std::vector<ledger::SharedTx> found(short_ids.size());
+    for (auto tx = order_.rbegin(); tx != order_.rend() && !wanted.empty(); ++tx) {
+        const auto place = wanted.find(short_id(block, (*tx)->wire_id));
+        if (place == wanted.end()) continue;
+        found[place->second] = *tx;
+        wanted.erase(place);
     }
-    for (const std::uint64_t name : doubtful) found.erase(name);
     return found;
 }
 
@@ -58,14 +54,15 @@ OpenCompact open_compact(PeerId from, const CompactBlock& compact, const ledger:
     OpenCompact open{.from = from};
     open.block = {.header = compact.sealed.header, .signature = compact.sealed.signature, .seal = compact.sealed.seal};
     open.block.txs.resize(compact.short_ids.size());
-    const auto known = recent.match(hash, compact.short_ids);
+    open.checked = recent.match(hash, compact.short_ids);
     auto given = compact.given.begin();
     for (std::uint32_t place = 0; place < compact.short_ids.size(); ++place) {
         if (given != compact.given.end() && given->place == place) {
             open.block.txs[place] = given->tx;
+            open.checked[place] = nullptr;
             ++given;
-        } else if (const auto here = known.find(compact.short_ids[place]); here != known.end()) {
-            open.block.txs[place] = here->second->tx;
+        } else if (open.checked[place]) {
+            open.block.txs[place] = open.checked[place]->tx;
         } else {
             open.missing.push_back(place);
         }

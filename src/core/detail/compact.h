@@ -23,14 +23,15 @@ public:
     void put(const ledger::SharedTx& tx);
     /// Null when it is not here.
     [[nodiscard]] ledger::SharedTx find(const ledger::WireId& id) const;
-    /// Those whose short id in this block is asked for. What two of them share is left out: it cannot be told which is
-    /// meant.
-    [[nodiscard]] std::map<std::uint64_t, ledger::SharedTx> match(const ledger::BlockHash& block,
-                                                                  const std::vector<std::uint64_t>& short_ids) const;
+    /// Of each place, what has its short id in this block; null where there is none. Looked for from the newest on and
+    /// no further than needed, since a block takes what came just now. So of two with one name the newer is taken: the
+    /// block's Merkle root shows whether it was meant.
+    [[nodiscard]] std::vector<ledger::SharedTx> match(const ledger::BlockHash& block,
+                                                      const std::vector<std::uint64_t>& short_ids) const;
 
 private:
-    std::map<ledger::WireId, std::pair<ledger::SharedTx, std::size_t>> txs_;
-    std::deque<ledger::WireId> order_;  ///< oldest first
+    std::map<ledger::WireId, ledger::SharedTx> txs_;
+    std::deque<ledger::SharedTx> order_;  ///< oldest first
     std::size_t bytes_max_;
     std::size_t bytes_ = 0;
 };
@@ -40,6 +41,8 @@ struct OpenCompact {
     PeerId from{};
     Time asked{};
     ledger::Block block{};  ///< with empty places
+    /// The same transactions as far as they were here before, and so need not be checked again; else null.
+    std::vector<ledger::SharedTx> checked{};
     std::vector<std::uint32_t> missing{};
 };
 

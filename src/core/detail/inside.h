@@ -17,6 +17,7 @@
 #include "core/detail/catch_up.h"
 #include "core/detail/compact.h"
 #include "core/detail/recent_blocks.h"
+#include "core/detail/vote_relay.h"
 #include "core/node.h"
 #include "ledger/reorganise.h"
 
@@ -34,6 +35,8 @@ struct BlockFacts {
     /// The newest block up to this one that its only voter sealed: final by that, for everybody who sees it.
     ledger::Height sealed_final{};
     PeerId from{};  ///< who sent it first; zero: made or found here
+    /// Of its transactions, from when it was executed until it is final: so that nothing is hashed again for its id.
+    std::optional<std::vector<ledger::TxId>> ids{};
 };
 
 /// A neighbour, and what it is known to have.
@@ -47,9 +50,12 @@ struct PeerState {
     ledger::Height height{};             ///< the same
     Time guide_after{};                  ///< it led nowhere: not followed far before this
     std::uint32_t false_ways = 0;        ///< how often it did
+    std::uint32_t silent_ways = 0;       ///< how often it did not answer: its link may be slow, and it is given longer
     std::optional<Time> asked_blocks{};  ///< a question is open
     ledger::BlockHash last_block{};      ///< where its last answer ended
     std::optional<Time> asked_votes{};
+    std::size_t states_open = 0;  ///< parts of states that are looked up for it
+    std::optional<Time> praised{};
     LruCache<ledger::WireId, char> known_txs;
     LruCache<ledger::BlockHash, char> known_blocks;
     explicit PeerState(std::size_t known_max) : known_txs(known_max), known_blocks(known_max) {}
@@ -60,8 +66,10 @@ struct Awaited {
     ledger::SharedTx tx{};
     std::set<ClientId> clients{};
     Stage stage = Stage::Accepted;
+    bool inclusion_told = false;  ///< Included: a block of this node's own is on the disk first,
+    Ticket on_disk_with{};        ///< which it is with this
     ledger::BlockHash block{};
-    Time told{};                              ///< last announced to peers
+    Time announced{};                         ///< last, to peers
     std::optional<Time> lost_since{};         ///< it is neither pending nor on the chain
     std::optional<ledger::Reject> refused{};  ///< by the state after `block`, which is not final yet
 };
@@ -100,10 +108,14 @@ struct Node::Inside final : consensus::BlockLore {
     ledger::ChainId chain;
 
     std::map<PeerId, PeerState> peers;
+    std::size_t states_open = 0;  ///< parts of states that are looked up, for all peers
     detail::CatchUp catch_up;
     bool is_catching_up = false;                      ///< what becomes the tip now is nobody's news
+    ledger::BlockHash appended{};                     ///< the last one that went to the disk as a child of the tip
     std::map<ledger::BlockHash, SharedBlock> unkept;  ///< taken in this step, not on the disk
     detail::RecentTxs recent_txs;
+    /// Clients' new transactions that peers were not told of: they go together when the host has nothing else to do.
+    std::vector<ledger::SharedTx> untold;
     std::map<ledger::BlockHash, detail::OpenCompact> open_compacts;
     /// Transactions that were asked for by id, and when.
     std::map<ledger::WireId, Time> asked_txs;
@@ -115,7 +127,7 @@ struct Node::Inside final : consensus::BlockLore {
         BatchId batch{};
         Heard heard{};
         bool ready = false;
-        std::vector<bool> good{};  ///< of votes, by their place in the message, when the host has checked them
+        std::vector<bool> good{};  ///< of votes, counted through the message, when the host has checked them
     };
     std::deque<Parked> parked;
     /// Votes that were asked for by name, and when.
@@ -134,19 +146,17 @@ struct Node::Inside final : consensus::BlockLore {
     /// It started without its vote record, and the tip is from before: it may have sealed on it. On disk the record is
     /// not complete until then.
     bool seals_unknown = false;
+    /// What `weight_of_our_own` said last, for the way to another branch and back: the state is not there then.
+    struct {
+        ledger::BlockHash block{};  ///< the tip it is of
+        U256 weight{};
+    } own_weight{};
     Time settled_since{};  ///< when the present tip became it, by this node's clock
     consensus::VotingPace pace;
     Time next_status{};
+    std::size_t status_turn = 0;  ///< whose turn it is to be told, in large clusters
     std::optional<Time> next_flush{};
-    /// A vote that was not passed on yet, and who has it already: whoever sent it in the meantime. Once it went to all
-    /// others nothing need be remembered of it; what gets lost is asked for again.
-    struct Relay {
-        consensus::Vote vote{};
-        std::vector<PeerId> known_to{};
-        bool own = false;
-    };
-    std::vector<Relay> votes_to_relay;
-    FlatMap<VoteName, std::size_t> relay_places;
+    detail::VoteRelay relay;  ///< votes that were not passed on to everybody yet
 
     /// A block that this node is about to seal.
     struct Candidate {
@@ -171,8 +181,16 @@ struct Node::Inside final : consensus::BlockLore {
         Ticket needs{};
         std::vector<consensus::Vote> votes{};
         SharedBlock block{};
+        ledger::BlockHash hash{};  ///< of the block
     };
     std::deque<Held> held;  ///< own votes and blocks that wait for the disk
+    /// Clients' transactions whose block waits for the disk: what is answered as included survives a power failure.
+    /// Blocks of others have left their makers, and so are on their disks.
+    struct HeldInclusion {
+        Ticket needs{};
+        ledger::TxId tx{};
+    };
+    std::deque<HeldInclusion> held_inclusions;
     bool sync_wanted = false;
     bool resume_wanted = false;   ///< there is more to do
     bool resume_pending = false;  ///< and the host knows
@@ -182,6 +200,8 @@ struct Node::Inside final : consensus::BlockLore {
     Time asked_wake{};
     /// How long after the tip this node may seal: asked once for each tip.
     mutable std::optional<milliseconds> turn_wait{};
+    /// What `voting` found, and for which tip: asked with every event.
+    mutable std::pair<const HeaderNode*, const consensus::Electorate*> voting_found{};
 
     std::vector<Effect> effects;
 
@@ -194,6 +214,9 @@ struct Node::Inside final : consensus::BlockLore {
     /// written once; `keep_rest` writes the others.
     enum class Keeping : std::uint8_t { KeepNow, KeepLater };
     void take_block(PeerId from, const SharedBlock& block, Keeping keeping = Keeping::KeepNow);
+    /// The same of one whose transactions were checked before, and which is known to be whole.
+    void take_checked(PeerId from, const SharedBlock& block, std::vector<ledger::SharedTx> txs);
+    void take(PeerId from, const SharedBlock& block, Keeping keeping, const std::function<bool()>& is_whole);
     void heard(PeerId from, const NewBlock& message);
     void heard(PeerId from, const Blocks& message);
     void heard(PeerId from, const WantBlocks& message);
@@ -218,7 +241,13 @@ struct Node::Inside final : consensus::BlockLore {
     void heard(PeerId from, const BlockTxs& message);
     /// Takes what was put together, or asks for the whole block when that went wrong.
     void close_compact(detail::OpenCompact open, const ledger::BlockHash& hash);
-    [[nodiscard]] SharedMessage compact_for(PeerState& peer, const SharedBlock& block, const ledger::BlockHash& hash);
+    /// What names a block's transactions, made once for all peers it is told to.
+    struct CompactNames {
+        std::vector<ledger::WireId> ids{};
+        std::vector<std::uint64_t> short_ids{};
+    };
+    [[nodiscard]] CompactNames compact_names(const ledger::Block& block, const ledger::BlockHash& hash) const;
+    [[nodiscard]] SharedMessage compact_for(PeerState& peer, const SharedBlock& block, const CompactNames& names);
     void note_claims(const HeaderNode* node, const ledger::Block& block, const consensus::MemberKey& proposer,
                      PeerId from);
 
@@ -244,6 +273,15 @@ struct Node::Inside final : consensus::BlockLore {
     [[nodiscard]] std::optional<SealedHeader> sealed_header(const ledger::BlockHash& hash) const;
     void resume();
 
+    // ---- handlers/states.cpp: states for newcomers
+    // -------------------------------------------------------------------
+    void heard(PeerId from, const WantManifest& message);
+    void heard(PeerId from, const StateManifest& message);
+    void heard(PeerId from, const WantPart& message);
+    void heard(PeerId from, const StatePart& message);
+    void look_up_state(LookUpState wanted);
+    void state_found(const StateFound& event);
+
     // ---- handlers/chain.cpp: which chain is followed
     // -----------------------------------------------------------------
     /// Up to where a chain is final by its only voter's seals alone.
@@ -252,10 +290,17 @@ struct Node::Inside final : consensus::BlockLore {
     [[nodiscard]] bool is_better(const HeaderNode* left, const HeaderNode* right) const;
     [[nodiscard]] bool may_follow(const HeaderNode* node) const;
     [[nodiscard]] const HeaderNode* best_tip() const;
+    /// The best one, unless our own branch is only behind because blocks have not carried the votes yet that were
+    /// given to it: a side that seals seldom would lose to a smaller one that seals often.
+    [[nodiscard]] const HeaderNode* tip_to_follow();
+    /// What the next block could add to the weight of our branch by votes that no block from before `fork` explains.
+    [[nodiscard]] U256 weight_of_our_own(const HeaderNode* fork);
     /// The state is on its way between branches: nothing that needs it may happen.
     [[nodiscard]] bool is_moving() const { return mover != nullptr || at != settled; }
-    /// Goes on towards the best chain, some blocks at a time; settles when it is there.
+    /// Goes on towards the best chain, some blocks at a time; settles when it is there. What was taken is on its way to
+    /// the disk then.
     void follow_best();
+    void go_on_following();
     bool apply_child(const HeaderNode* node, const HeaderNode* goal);
     /// The child of the tip is good, or not.
     bool adopt_child(const HeaderNode* node, const SharedBlock& block, Result<ledger::Applied, ledger::Reject> applied);
@@ -289,12 +334,29 @@ struct Node::Inside final : consensus::BlockLore {
     bool vote_in(consensus::Epoch epoch);
     /// Votes show that it is final.
     [[nodiscard]] bool is_shown_final(const ledger::BlockHash& block) const;
+    /// The last block of the chain timed before the end of an epoch; null when the whole chain is younger.
+    [[nodiscard]] const HeaderNode* target_of(consensus::Epoch epoch) const;
     std::optional<consensus::Ballot> ballot_for(consensus::Epoch epoch) const;
     [[nodiscard]] consensus::Checkpoint justified_on(const HeaderNode* node, consensus::Epoch before) const;
     [[nodiscard]] std::optional<Time> next_vote() const;
-    void relay(const consensus::Vote& vote, std::vector<PeerId> known_to);
-    void note_known_to(PeerId peer, const VoteName& name);
+    /// Which votes of a set are new here and of members, as far as is known: their indices in it.
+    [[nodiscard]] std::vector<std::uint32_t> worth_checking(const consensus::VoteGroup& group) const;
+    /// Votes wait to be passed on: when that happens.
+    void plan_flush();
     void flush_votes();
+    /// With hundreds of members everybody's votes reach all neighbours of a machine at the same moment, and what one
+    /// sends need not come from six others too. So they go along the tree by which the block they are for has come: to
+    /// whoever sent that, and to those who send votes for it here, which are those it was sent on to. Where that does
+    /// not work (somebody in between died, lies, or lost a message) the rest goes to the others as well, after a while;
+    /// and whoever says by that that it lacks something is sent the rest from then on.
+    void flush_along_tree(std::span<const PeerId> all);
+    /// From when on the votes of a row go to those beside the tree as well.
+    [[nodiscard]] Time late_from(consensus::Epoch epoch, Time since) const;
+    /// So many voters that votes go along trees.
+    [[nodiscard]] bool is_large() const;
+    /// Whole or by name, in messages of bounded size.
+    [[nodiscard]] std::vector<SharedMessage> messages_of(std::vector<consensus::VoteGroup> groups) const;
+    [[nodiscard]] std::vector<SharedMessage> whole_messages_of(std::vector<consensus::VoteGroup> groups) const;
     /// Whether an epoch has so many votes that only their names go round.
     [[nodiscard]] bool is_crowded(consensus::Epoch epoch) const;
 
@@ -303,6 +365,8 @@ struct Node::Inside final : consensus::BlockLore {
     void seal_if_due();
     /// What this node would seal on the tip; nothing when it may not, or when there is no reason to.
     std::optional<Candidate> make_candidate(Time time);
+    /// All that a block at `time` could carry, as far as its place allows.
+    [[nodiscard]] std::vector<consensus::Vote> votes_to_carry(Time time) const;
     /// Signs it and makes it the tip.
     void put_on_tip(Candidate candidate);
     void mined(const Mined& event);
@@ -318,6 +382,7 @@ struct Node::Inside final : consensus::BlockLore {
     void heard(PeerId from, const WantTxs& message);
     void take_txs(PeerId from, std::span<const ledger::SharedTx> txs);
     /// In messages of bounded size.
+    [[nodiscard]] std::vector<SharedMessage> messages_of(std::span<const ledger::SharedTx> txs) const;
     void send_txs(PeerId to, std::span<const ledger::SharedTx> txs);
     void submit(const Submit& event);
     void forget(ClientId client);
@@ -326,10 +391,18 @@ struct Node::Inside final : consensus::BlockLore {
     /// Whole: what nobody else has yet. Named: what may be there already; who lacks it asks.
     enum class Telling : std::uint8_t { Whole, Named };
     void announce(std::span<const ledger::SharedTx> txs, PeerId except, Telling telling);
+    /// Clients' new transactions, all of those together that came since the last time.
+    void announce_untold();
     void announce_again();
     void tell(const ledger::TxId& id, Awaited& awaited_tx, Stage stage, const ledger::BlockHash& block,
               std::optional<ledger::Reject> refused = {});
-    void note_included(const ledger::Block& block, const ledger::BlockHash& hash);
+    /// The same of Included, as soon as the block is on its maker's disk: with `needs`, when that is this one.
+    void tell_inclusion(const ledger::TxId& id, Awaited& awaited_tx, const ledger::BlockHash& block,
+                        std::optional<Ticket> needs);
+    /// The disk has come further.
+    void tell_held_inclusions();
+    void note_included(std::span<const ledger::TxId> ids, const ledger::BlockHash& hash);
+    [[nodiscard]] std::vector<ledger::TxId> ids_in(const ledger::Block& block, const ledger::BlockHash& hash) const;
     void note_returned(const ledger::TxId& id);
     void note_final(const ledger::BlockHash& hash);
     void note_dropped(const ledger::SharedTx& tx, const ledger::Reject& why);
@@ -350,14 +423,21 @@ struct Node::Inside final : consensus::BlockLore {
     void send(PeerId to, Message message);
     void tell_block(const SharedBlock& block, const ledger::BlockHash& hash);
     void blame(PeerId peer, ledger::Reject why);
+    void praise(PeerId peer);
     void check_clock();
 
     // ---- handlers/disk.cpp
     // -------------------------------------------------------------------------------------------
     Ticket persist(Write what);
     void request_sync();
-    /// Whether a block of its own still waits for the disk: until then it leaves for nobody, and is not final.
-    [[nodiscard]] bool is_held(const ledger::BlockHash& hash) const;
+    /// What a block of its own waits for on its way to the disk: until then it leaves for nobody, and is neither final
+    /// nor told to be included.
+    [[nodiscard]] std::optional<Ticket> held_until(const ledger::BlockHash& hash) const;
+    [[nodiscard]] bool is_held(const ledger::BlockHash& hash) const { return held_until(hash).has_value(); }
+    /// What must be stored before clients are told of what is in a block; nothing when it is on its maker's disk. One
+    /// of this node's own that others brought back was lost here with a disk: then it is asked to be made durable
+    /// again.
+    std::optional<Ticket> told_with(const ledger::BlockHash& hash);
     void stored_up_to(Ticket ticket);
     void record_own_votes();
 
@@ -376,6 +456,8 @@ struct Node::Inside final : consensus::BlockLore {
     [[nodiscard]] ledger::Trust trust() const override { return state.parameters().trust; }
 
     [[nodiscard]] const ledger::Parameters& parameters() const { return state.parameters(); }
+    /// Who votes after the tip.
+    [[nodiscard]] const consensus::Electorate& voting() const;
     [[nodiscard]] bool is_member(const consensus::MemberKey& key) const;
 };
 

@@ -11,6 +11,16 @@ void RecentBlocks::put_change(const ledger::BlockHash& hash, const state::Delta&
     step_changes_[hash] = change;
 }
 
+void RecentBlocks::put_checked(const ledger::BlockHash& hash, std::vector<ledger::SharedTx> txs) {
+    std::size_t bytes = 1;
+    for (const ledger::SharedTx& tx : txs) bytes += tx->bytes;
+    checked_.put(hash, std::move(txs), bytes);
+}
+
+const std::vector<ledger::SharedTx>* RecentBlocks::checked(const ledger::BlockHash& hash) const {
+    return checked_.get(hash);
+}
+
 void RecentBlocks::end_step() {
     for (auto& [hash, block] : step_blocks_) {
         const std::size_t bytes = ledger::encoded_size(*block);

@@ -6,6 +6,7 @@
 #include "base/bounded.h"
 #include "core/messages.h"
 #include "ledger/block_source.h"
+#include "ledger/check.h"
 
 namespace rhizome::core::detail {
 
@@ -17,6 +18,10 @@ public:
         : disk_(disk), blocks_(bytes_max), changes_(changes_max) {}
 
     void put(const ledger::BlockHash& hash, SharedBlock block);
+    /// Its transactions as they were checked here before it came: it need not be done again. The last few blocks' only.
+    void put_checked(const ledger::BlockHash& hash, std::vector<ledger::SharedTx> txs);
+    /// Null when they are not at hand. Good until the next `put_checked`.
+    [[nodiscard]] const std::vector<ledger::SharedTx>* checked(const ledger::BlockHash& hash) const;
     void put_change(const ledger::BlockHash& hash, const state::Delta& change);
     /// What this step handed over is on the disk now.
     void end_step();
@@ -32,6 +37,8 @@ private:
     std::map<ledger::BlockHash, state::Delta> step_changes_;
     mutable LruCache<ledger::BlockHash, SharedBlock> blocks_;
     mutable LruCache<ledger::BlockHash, state::Delta> changes_;
+    static constexpr std::size_t kCheckedBytes = 8u << 20;
+    mutable LruCache<ledger::BlockHash, std::vector<ledger::SharedTx>> checked_{kCheckedBytes};
 };
 
 }  // namespace rhizome::core::detail

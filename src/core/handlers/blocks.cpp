@@ -146,6 +146,17 @@ void Node::Inside::want_unreadable(PeerId from) {
 }
 
 void Node::Inside::take_block(PeerId from, const SharedBlock& block, Keeping keeping) {
+    // Else a relay that changes a good block's transactions would get the header banned, and with it the block.
+    const auto is_whole = [&] { return keeping == Keeping::KeepLater || ledger::has_its_txs(*block); };
+    take(from, block, keeping, is_whole);
+}
+
+void Node::Inside::take_checked(PeerId from, const SharedBlock& block, std::vector<ledger::SharedTx> txs) {
+    blocks.put_checked(hash_of(block->header), std::move(txs));
+    take(from, block, Keeping::KeepNow, [] { return true; });
+}
+
+void Node::Inside::take(PeerId from, const SharedBlock& block, Keeping keeping, const std::function<bool()>& is_whole) {
     const auto hash = hash_of(block->header);
     if (unreadable.contains(hash) && ledger::is_whole(*block)) {
         blocks.put(hash, block);
@@ -157,8 +168,7 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block, Keeping kee
     // Cheap things first: a stranger's block costs one signature check before anything of it is kept.
     const auto proposer = consensus::check_proposer(*block, signatures);
     if (!proposer) return blame(from, proposer.error());
-    // Else a relay that changes a good block's transactions would get the header banned, and with it the block.
-    if (keeping == Keeping::KeepNow && !ledger::is_whole(*block))
+    if (!is_whole())
         return blame(from, {.code = RejectCode::BadMerkle, .why = "the transactions are not those of the header"});
     if (block->header.consensus != parameters().consensus)
         return blame(from, {.code = RejectCode::BadSeal, .why = "the block is of another consensus than the chain"});
@@ -192,10 +202,11 @@ void Node::Inside::take_block(PeerId from, const SharedBlock& block, Keeping kee
     if (!node) return blame(from, node.error());
     note_claims(*node, *block, *proposer, from);
     blocks.put(hash, block);
-    // A child of the tip is judged at once and written when it is good; others are kept for when their branch wins.
-    if (keeping == Keeping::KeepLater) {
+    // A child of the tip is mostly judged at once and written when it is good; others are kept for when their branch
+    // wins.
+    if (keeping == Keeping::KeepLater || ((*node)->parent == settled && !is_moving())) {
         unkept.emplace(hash, block);
-    } else if ((*node)->parent != settled || is_moving()) {
+    } else {
         persist(KeepBlock{block});
     }
     tips.erase((*node)->parent->hash);
@@ -233,8 +244,8 @@ void Node::Inside::note_claims(const HeaderNode* node, const ledger::Block& bloc
     U256 gained{};
     if (block.header.consensus == ledger::ConsensusId::Work) {
         gained = crypto::work_of(crypto::decode_compact(block.header.bits).target);
-    } else if (const auto votes = consensus::decode_votes(block.seal.attestations, consensus::kCarriedVotesMax)) {
-        gained = U256{votes->size()};
+    } else if (const auto votes = consensus::count_encoded(block.seal.attestations, consensus::kCarriedVotesMax)) {
+        gained = U256{*votes};
     }
     const auto sum = add(claim.weight, gained);
     claim.weight = sum.overflow ? U256::max() : sum.value;

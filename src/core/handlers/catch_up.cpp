@@ -75,7 +75,7 @@ bool Node::Inside::is_far(ledger::Height height) const {
 void Node::Inside::begin_catch_up(PeerId guide) {
     const auto peer = peers.find(guide);
     if (peer == peers.end() || catch_up.is_active() || now < peer->second.guide_after) return;
-    catch_up.begin(guide, now);
+    catch_up.begin(guide, now, config.answer_timeout * (1 << std::min<std::uint32_t>(peer->second.silent_ways, 5)));
     ask_headers();
 }
 
@@ -208,7 +208,6 @@ void Node::Inside::take_caught_up() {
     is_catching_up = true;
     follow_best();
     is_catching_up = false;
-    keep_rest();
     const auto is_bad = [&](const SharedBlock& block) { return invalid.contains(hash_of(block->header)); };
     if (std::any_of(taken.begin(), taken.end(), is_bad)) leave_guide(FalseWay::DeadEnd);
     if (catch_up.has_next()) resume_wanted = true;
@@ -238,6 +237,7 @@ void Node::Inside::leave_guide(FalseWay why) {
     // What gets lost on the way is nobody's fault. But it costs seconds: those who were not asked yet come first.
     if (why == FalseWay::Silent) {
         peer.guide_after = now + config.false_guide_first;
+        ++peer.silent_ways;
         return;
     }
     ++traffic.false_guides;
@@ -251,6 +251,7 @@ void Node::Inside::leave_guide(FalseWay why) {
 
 void Node::Inside::resume() {
     resume_pending = false;
+    announce_untold();
     follow_best();
     take_caught_up();
     go_on_catching_up();

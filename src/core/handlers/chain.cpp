@@ -20,10 +20,13 @@ const consensus::Electorate* Node::Inside::electorate_of(const ledger::BlockHash
 }
 
 bool Node::Inside::is_member(const consensus::MemberKey& key) const {
-    const auto known = facts.find(settled->hash);
     // Most are voters, who are found without making a path.
-    return (known != facts.end() && known->second.electorate->is_voter(key)) ||
-           state.view().get(ledger::records::member(key)) != nullptr;
+    return voting().is_voter(key) || state.view().get(ledger::records::member(key)) != nullptr;
+}
+
+const consensus::Electorate& Node::Inside::voting() const {
+    if (voting_found.first != settled) voting_found = {settled, facts.at(settled->hash).electorate.get()};
+    return *voting_found.second;
 }
 
 ledger::Height Node::Inside::sealed_final_of(const HeaderNode* node, const BlockFacts& known) const {
@@ -85,7 +88,43 @@ const HeaderNode* Node::Inside::best_tip() const {
     return best == nullptr ? settled : best;
 }
 
+U256 Node::Inside::weight_of_our_own(const HeaderNode* fork) {
+    if (is_moving()) return own_weight.block == settled->hash ? own_weight.weight : U256{};
+    auto votes = votes_to_carry(now);
+    // What others could carry as well says nothing for our branch.
+    std::erase_if(votes, [&](const consensus::Vote& vote) {
+        const HeaderNode* target = tree.find(vote.ballot.target.block);
+        return target == nullptr || target->header.height <= fork->header.height ||
+               !HeaderTree::is_ancestor(target, settled);
+    });
+    own_weight = {.block = settled->hash,
+                  .weight = judge.weight_to_carry(state, settled->header, next_block().time, votes)};
+    return own_weight.weight;
+}
+
+const HeaderNode* Node::Inside::tip_to_follow() {
+    const HeaderNode* best = best_tip();
+    if (HeaderTree::is_ancestor(settled, best)) return best;
+    const HeaderNode* ours = settled;
+    for (const auto& [hash, node] : tips)
+        if (HeaderTree::is_ancestor(settled, node) && is_better(node, ours)) ours = node;
+    const consensus::ChainRank theirs = rank_of(best);
+    consensus::ChainRank rank = rank_of(ours);
+    if (!may_follow(ours) || rank.weight >= theirs.weight) return best;  // something dearer than weight decides
+    const auto sum = add(rank.weight, weight_of_our_own(HeaderTree::common_ancestor(ours, best)));
+    rank.weight = sum.overflow ? U256::max() : sum.value;
+    const auto order = rank <=> theirs;
+    const bool stay =
+        order == std::strong_ordering::equal ? consensus::wins_tie(ours, best) : order == std::strong_ordering::greater;
+    return stay ? ours : best;
+}
+
 void Node::Inside::follow_best() {
+    go_on_following();
+    keep_rest();
+}
+
+void Node::Inside::go_on_following() {
     std::size_t budget = config.blocks_per_slice;
     while (budget > 0) {
         --budget;
@@ -93,7 +132,7 @@ void Node::Inside::follow_best() {
             step_mover();
             continue;
         }
-        const HeaderNode* best = best_tip();
+        const HeaderNode* best = tip_to_follow();
         if (best == at) {
             settle();
             return;
@@ -113,7 +152,7 @@ void Node::Inside::follow_best() {
         mover =
             std::make_unique<Reorganisation>(state, at, best, blocks, block_rules, ports.cache, ports.parallel, kept);
     }
-    if (is_moving() || best_tip() != at) resume_wanted = true;
+    if (is_moving() || tip_to_follow() != at) resume_wanted = true;
 }
 
 bool Node::Inside::apply_child(const HeaderNode* node, const HeaderNode* goal) {
@@ -122,8 +161,16 @@ bool Node::Inside::apply_child(const HeaderNode* node, const HeaderNode* goal) {
         note_unreadable(node, goal);
         return false;
     }
+    std::optional<ledger::BodyAhead> ahead;
+    if (const auto* checked = blocks.checked(node->hash)) {
+        ahead = ledger::BodyAhead{.txs = *checked};
+        // What the pool has decided was verified for that.
+        for (const ledger::SharedTx& tx : *checked)
+            if (pool.find(tx->id) == nullptr) ahead->unverified.push_back(tx);
+    }
     return adopt_child(node, *block,
-                       judge_and_apply(state, at->header, **block, block_rules, ports.cache, ports.parallel));
+                       judge_and_apply(state, at->header, **block, block_rules, ports.cache, ports.parallel,
+                                       ahead ? &*ahead : nullptr));
 }
 
 bool Node::Inside::adopt_child(const HeaderNode* node, const SharedBlock& block,
@@ -134,12 +181,15 @@ bool Node::Inside::adopt_child(const HeaderNode* node, const SharedBlock& block,
     }
     state.advance(applied->commit);
     at = node;
+    appended = node->hash;
     unkept.erase(node->hash);
     blocks.put_change(node->hash, applied->commit.delta);
     std::vector<ledger::TxId> ids;
     ids.reserve(block->txs.size());
     for (const ledger::Effects& effect : applied->effects) ids.push_back(effect.tx->id);
+    if (ids.size() == block->txs.size()) facts[node->hash].ids = ids;  // who remembers a block may not remember these
     persist(AppendBlock{block, std::move(ids), std::move(applied->commit)});
+    if (const auto known = facts.find(node->hash); known != facts.end()) praise(known->second.from);
     note_judged(node, *block);
     return true;
 }
@@ -172,7 +222,7 @@ std::size_t Node::Inside::apply_row(const HeaderNode* goal, std::size_t most) {
         if (!good) break;
         settle();
         // A block may say that another chain is the better one.
-        if (best_tip() != goal) break;
+        if (tip_to_follow() != goal) break;
     }
     return done;
 }
@@ -226,8 +276,8 @@ void Node::Inside::note_judged(const HeaderNode* node, const ledger::Block& bloc
     if (known.electorate->generation > book.generation())
         book.begin_generation(known.electorate->generation, {.block = ledger::BlockHash{chain.view()}});
     // The judge has looked at the votes it carries: they count here too, should gossip have missed them.
-    if (const auto votes = consensus::decode_votes(block.seal.attestations, consensus::kCarriedVotesMax))
-        for (const consensus::Vote& vote : *votes) (void)book.add(vote, *this);
+    if (const auto groups = consensus::decode_groups(block.seal.attestations, consensus::kCarriedVotesMax))
+        for (const consensus::VoteGroup& group : *groups) (void)book.add_row(group, *this);
     (void)book.block_known(node->hash, *this);
 }
 
@@ -269,7 +319,8 @@ void Node::Inside::settle() {
     TipMoved moved{.from = before->hash, .to = at->hash};
     std::vector<ledger::TxId> now_in;
     std::vector<MoveTip::Adopted> branch;
-    const bool grew = route.undo.empty() && route.apply.size() == 1;
+    // Not when the state came to the tip's child by way of another branch: then the disk has not heard of it.
+    const bool grew = route.undo.empty() && route.apply.size() == 1 && at->hash == appended;
     SharedBlock newest;
     for (const HeaderNode* node : route.undo) moved.undone.push_back(node->hash);
     // What was undone is no longer in; what is in both comes in again below.
@@ -289,13 +340,14 @@ void Node::Inside::settle() {
                 undone_txs.push_back(*std::move(checked));
             }
     }
+    std::vector<std::pair<std::vector<ledger::TxId>, ledger::BlockHash>> entered;
     for (const HeaderNode* node : route.apply) {
         moved.applied.push_back(node->hash);
         const auto block = blocks.shared(node->hash);
         if (!block) continue;
         newest = *block;
-        for (const ledger::Tx& tx : (*block)->txs) now_in.push_back(id_of(tx));
-        note_included(**block, node->hash);
+        const auto& [ids, hash] = entered.emplace_back(ids_in(**block, node->hash), node->hash);
+        now_in.insert(now_in.end(), ids.begin(), ids.end());
         if (!grew) {
             auto change = blocks.change(node->hash);
             branch.push_back({node->hash, change ? *std::move(change) : state::Delta{}});
@@ -304,6 +356,7 @@ void Node::Inside::settle() {
     if (!grew) {
         persist(MoveTip{at->hash, std::move(branch), state.view()});
     }
+    for (const auto& [ids, hash] : entered) note_included(ids, hash);
     std::vector<ledger::SharedTx> returned;
     for (ledger::SharedTx& tx : undone_txs) {
         if (included.contains(tx->id)) continue;
@@ -320,6 +373,7 @@ void Node::Inside::settle() {
     settled = at;
     settled_since = now;
     settled_view = state.view();
+    voting_found = {};
     turn_wait.reset();
     pending_since.reset();
     pool.set_tip(state, next_block(), now_in, returned);

@@ -13,14 +13,28 @@ constexpr std::size_t kShortIdBytes = 6;
 
 }  // namespace
 
-SharedMessage Node::Inside::compact_for(PeerState& peer, const SharedBlock& block, const ledger::BlockHash& hash) {
-    if (block->txs.size() < config.compact_txs_min) return nullptr;
-    CompactBlock compact{.sealed = {block->header, block->signature, block->seal}};
+Node::Inside::CompactNames Node::Inside::compact_names(const ledger::Block& block,
+                                                       const ledger::BlockHash& hash) const {
+    CompactNames names;
+    if (block.txs.size() < config.compact_txs_min) return names;
+    names.ids.reserve(block.txs.size());
+    if (const auto* checked = blocks.checked(hash)) {
+        for (const ledger::SharedTx& tx : *checked) names.ids.push_back(tx->wire_id);
+    } else {
+        for (const ledger::Tx& tx : block.txs) names.ids.push_back(wire_id_of(tx));
+    }
+    names.short_ids.reserve(names.ids.size());
+    for (const ledger::WireId& id : names.ids) names.short_ids.push_back(detail::short_id(hash, id));
+    return names;
+}
+
+SharedMessage Node::Inside::compact_for(PeerState& peer, const SharedBlock& block, const CompactNames& names) {
+    if (names.ids.empty()) return nullptr;
+    CompactBlock compact{.sealed = {block->header, block->signature, block->seal}, .short_ids = names.short_ids};
     std::size_t spared = 0;
     for (std::uint32_t place = 0; place < block->txs.size(); ++place) {
         const ledger::Tx& tx = block->txs[place];
-        const auto id = wire_id_of(tx);
-        compact.short_ids.push_back(detail::short_id(hash, id));
+        const ledger::WireId& id = names.ids[place];
         if (peer.known_txs.get(id) != nullptr) {
             spared += ledger::encoded_size(tx);
             continue;
@@ -77,12 +91,23 @@ void Node::Inside::heard(PeerId from, const BlockTxs& message) {
 
 void Node::Inside::close_compact(detail::OpenCompact open, const ledger::BlockHash& hash) {
     const auto block = std::make_shared<const ledger::Block>(std::move(open.block));
-    if (!ledger::is_whole(*block)) {
+    bool checked = true;
+    for (std::size_t place = 0; checked && place < block->txs.size(); ++place) {
+        if (open.checked[place]) continue;
+        auto came = ledger::check_tx(block->txs[place]);
+        checked = came.has_value();
+        if (came) open.checked[place] = *std::move(came);
+    }
+    if (!(checked ? ledger::is_whole(*block, open.checked) : ledger::is_whole(*block))) {
         // Two transactions with one short id, or somebody who sent others: the whole block shows which.
         ++traffic.compact_fallbacks;
         return want_blocks(open.from, hash);
     }
-    take_block(open.from, block);
+    if (checked) {
+        take_checked(open.from, block, std::move(open.checked));
+    } else {
+        take_block(open.from, block);  // to be refused, for what is wrong with its transactions
+    }
     follow_best();
 }
 

@@ -11,9 +11,21 @@ Ticket Node::Inside::persist(Write what) {
     return last_ticket;
 }
 
-bool Node::Inside::is_held(const ledger::BlockHash& hash) const {
-    return std::any_of(held.begin(), held.end(),
-                       [&](const Held& one) { return one.block && hash_of(one.block->header) == hash; });
+std::optional<Ticket> Node::Inside::held_until(const ledger::BlockHash& hash) const {
+    const auto found =
+        std::find_if(held.begin(), held.end(), [&](const Held& one) { return one.block && one.hash == hash; });
+    if (found == held.end()) return std::nullopt;
+    return found->needs;
+}
+
+std::optional<Ticket> Node::Inside::told_with(const ledger::BlockHash& hash) {
+    if (const auto held_back = held_until(hash)) return held_back;
+    const auto known = facts.find(hash);
+    if (ports.signer == nullptr || known == facts.end() || known->second.proposer != ports.signer->key() ||
+        known->second.from == PeerId{} || last_ticket <= stored)
+        return std::nullopt;
+    request_sync();
+    return last_ticket;
 }
 
 void Node::Inside::request_sync() { sync_wanted = true; }
@@ -23,6 +35,7 @@ void Node::Inside::record_own_votes() { persist(RecordVotes{own.encode(), own.is
 void Node::Inside::stored_up_to(Ticket ticket) {
     if (ticket <= stored) return;
     stored = ticket;
+    tell_held_inclusions();  // first: with one voter they are final in the same step
     consensus::VoteBook::Outcome all;
     while (!held.empty() && held.front().needs <= stored) {
         const Held ready = std::move(held.front());
@@ -31,11 +44,16 @@ void Node::Inside::stored_up_to(Ticket ticket) {
             const auto outcome = book.add(vote, *this);
             all.justified_more |= outcome.justified_more;
             all.final_more |= outcome.final_more;
-            relay(vote, {});
-            next_flush = now;  // nobody else has it yet
+            const consensus::VoteGroup::Signed own_vote{vote.voter, vote.signature};
+            relay.add(vote.ballot, {&own_vote, 1}, {}, now);
+            if (is_large()) {
+                plan_flush();
+            } else {
+                next_flush = now;  // nobody else has it yet
+            }
         }
         if (!ready.block) continue;
-        const auto hash = hash_of(ready.block->header);
+        const ledger::BlockHash& hash = ready.hash;
         tell_block(ready.block, hash);
         // With one voter its seal is its vote.
         const HeaderNode* node = tree.find(hash);

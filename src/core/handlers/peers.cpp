@@ -11,6 +11,10 @@ using consensus::Checkpoint;
 /// A clock further from the others' than this neither seals nor votes.
 constexpr milliseconds kClockOffMax{1'000};
 
+/// Up to so many neighbours are all told where this node stands whenever it is time.
+constexpr std::size_t kStatusesEachTime = 4;
+constexpr std::size_t kStatusTurns = 3;
+
 }  // namespace
 
 void Node::Inside::send(PeerId to, Message message) {
@@ -21,6 +25,15 @@ void Node::Inside::blame(PeerId peer, ledger::Reject why) {
     if (peer != PeerId{}) effects.emplace_back(Blame{peer, std::move(why)});
 }
 
+void Node::Inside::praise(PeerId peer) {
+    const auto found = peers.find(peer);
+    if (found == peers.end()) return;
+    auto& last = found->second.praised;
+    if (last && now >= *last && now < *last + config.praise_every) return;
+    last = now;
+    effects.emplace_back(Praise{peer});
+}
+
 void Node::Inside::peer_up(PeerId peer) {
     peers.try_emplace(peer, config.known_max);
     send_status(peer);
@@ -28,6 +41,7 @@ void Node::Inside::peer_up(PeerId peer) {
 
 void Node::Inside::peer_down(PeerId peer) {
     peers.erase(peer);
+    relay.forget(peer);
     catch_up.peer_gone(peer);
     // Others will say that they are ahead; what was taken so far stays.
     if (catch_up.guide() == peer) catch_up.end();
@@ -42,12 +56,17 @@ void Node::Inside::send_status(PeerId to) {
                     .tip = settled->hash,
                     .height = settled->header.height,
                     .justified = *book.justified().rbegin(),
-                    .final_checkpoint = book.final_checkpoint()});
+                    .final_checkpoint = book.final_checkpoint(),
+                    .votes = book.sums()});
 }
 
 void Node::Inside::send_statuses() {
     next_status = now + config.status_every;
-    for (const auto& [id, peer] : peers) send_status(id);
+    // Whoever has many neighbours in a large cluster hears enough when each of them speaks every third time.
+    const std::size_t every = is_large() && peers.size() > kStatusesEachTime ? kStatusTurns : 1;
+    std::size_t place = status_turn++;
+    for (const auto& [id, peer] : peers)
+        if (place++ % every == 0) send_status(id);
     check_clock();
 }
 
@@ -60,10 +79,10 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     peer.member = message.member;
     peer.is_member = is_member(message.member);
     peer.justified = message.justified;
+    if (peer.tip != message.tip) peer.known_blocks.put(message.tip, 0);
     peer.tip = message.tip;
     peer.height = message.height;
     catch_up.note_height(from, message.height);
-    peer.known_blocks.put(message.tip, 0);
     if (peers.size() <= 2) check_clock();  // with more of them once a second will do
     if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) {
         if (is_far(message.height)) {
@@ -74,6 +93,9 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     }
     go_on_catching_up();
     if (!unreadable.empty()) want_unreadable(from);
+    if (!relay.empty())
+        for (const auto& one : message.votes)
+            if (one.sum != 0 && one.sum == book.sum_of(one.epoch)) relay.note_same(one.epoch, from);
     // It may have missed our tip, or the votes that show what we know.
     const auto knows = [&](const Checkpoint& checkpoint) {
         return book.is_justified(checkpoint) || checkpoint.epoch < book.final_checkpoint().epoch;
@@ -92,10 +114,12 @@ void Node::Inside::tell_block(const SharedBlock& block, const ledger::BlockHash&
     if (!held.empty() && held.back().block == block) return;
     if (is_catching_up) return;  // it is old: those from whom it came have it
     SharedMessage whole;
+    std::optional<CompactNames> names;
     for (auto& [id, peer] : peers) {
         if (peer.known_blocks.get(hash) != nullptr) continue;
         peer.known_blocks.put(hash, 0);
-        SharedMessage message = compact_for(peer, block, hash);
+        if (!names) names = compact_names(*block, hash);
+        SharedMessage message = compact_for(peer, block, *names);
         if (!message) {
             if (!whole) whole = std::make_shared<const Message>(NewBlock{block});
             message = whole;
@@ -128,20 +152,17 @@ void Node::Inside::hear(const Heard& event) {
         if (!signatures.knows(key, digest, signature)) jobs.push_back({key, digest, signature});
     };
     std::vector<std::size_t> places;  // in a message of votes, of each job
-    const auto ask_votes = [&](std::span<const consensus::Vote> votes) {
-        const consensus::Ballot* ballot = nullptr;
-        crypto::Digest digest{};
-        for (std::size_t i = 0; i < votes.size(); ++i) {
-            const consensus::Vote& vote = votes[i];
-            const auto* known = book.vote_of(vote.voter, vote.ballot.target.epoch);
-            if ((known != nullptr && known->signature == vote.signature) || !is_member(vote.voter)) continue;
-            if (ballot == nullptr || *ballot != vote.ballot) {
-                ballot = &vote.ballot;
-                digest = digest_of(vote.ballot, chain);
-            }
+    const auto ask_votes = [&](std::span<const consensus::VoteGroup> groups) {
+        std::size_t first = 0;
+        for (const consensus::VoteGroup& group : groups) {
+            const auto indices = worth_checking(group);
+            const auto digest = indices.empty() ? crypto::Digest{} : digest_of(group.ballot, chain);
             // One that is in no book was hardly checked before.
-            jobs.push_back({vote.voter, digest, vote.signature});
-            places.push_back(i);
+            for (const std::uint32_t i : indices) {
+                jobs.push_back({group.votes[i].voter, digest, group.votes[i].signature});
+                places.push_back(first + i);
+            }
+            first += group.votes.size();
         }
     };
     const auto ask_sealed = [&](const ledger::Header& header, const std::array<std::uint8_t, 64>& signature,
@@ -150,12 +171,12 @@ void Node::Inside::hear(const Heard& event) {
         const auto hash = hash_of(header);
         if (!proposer || tree.find(hash) != nullptr) return;
         ask(*proposer, crypto::Digest{hash.view()}, signature);
-        if (const auto votes = consensus::decode_votes(seal.attestations, consensus::kCarriedVotesMax))
-            ask_votes(*votes);
+        if (const auto groups = consensus::decode_groups(seal.attestations, consensus::kCarriedVotesMax))
+            ask_votes(*groups);
     };
     const auto ask_block = [&](const SharedBlock& block) { ask_sealed(block->header, block->signature, block->seal); };
     if (const auto* votes = std::get_if<Votes>(event.message.get())) {
-        if (votes->votes.size() <= config.message_votes_max) ask_votes(votes->votes);
+        if (consensus::count_votes(votes->groups) <= config.message_votes_max) ask_votes(votes->groups);
     } else if (const auto* block = std::get_if<NewBlock>(event.message.get())) {
         ask_block(block->block);
     } else if (const auto* many = std::get_if<Blocks>(event.message.get())) {

@@ -24,7 +24,7 @@ std::optional<Time> Node::Inside::next_seal() const {
     // Others have sealed on this tip long ago: their blocks are on their way.
     if (catch_up.headers() > 0) return std::nullopt;
     const consensus::Engine* engine = consensus::engine_of(parameters().consensus);
-    const consensus::Turn turn{state, settled->header, *facts.at(settled->hash).electorate, ports.signer->key(), now};
+    const consensus::Turn turn{state, settled->header, voting(), ports.signer->key(), now, ports.orders};
     if (!turn_wait) {
         const auto wait = engine->earliest(turn);
         if (!wait) return std::nullopt;
@@ -81,13 +81,18 @@ void Node::Inside::mined(const Mined& event) {
     put_on_tip(std::move(candidate));
 }
 
-std::optional<Node::Inside::Candidate> Node::Inside::make_candidate(Time time) {
-    // Votes of some heartbeats back: the ones a block may still carry and nobody has.
+std::vector<consensus::Vote> Node::Inside::votes_to_carry(Time time) const {
+    // Of some heartbeats back: the ones a block may still carry and nobody has.
     const auto epochs = static_cast<std::uint64_t>(consensus::records::Ends::kKept);
     const auto newest = consensus::epoch_of(time, parameters().epoch);
-    const auto since = consensus::Epoch{newest.number() > 2 * epochs ? newest.number() - 2 * epochs : 0};
-    auto votes = book.votes_since(since);
-    for (const consensus::Vote& vote : book.votes_final(book.final_checkpoint())) votes.push_back(vote);
+    return consensus::ungrouped(
+        book.votes_since(consensus::Epoch{newest.number() > 2 * epochs ? newest.number() - 2 * epochs : 0}));
+}
+
+std::optional<Node::Inside::Candidate> Node::Inside::make_candidate(Time time) {
+    auto votes = votes_to_carry(time);
+    for (const consensus::Vote& vote : consensus::ungrouped(book.votes_final(book.final_checkpoint())))
+        votes.push_back(vote);
     auto sealing = judge.prepare(state, settled->header, time, votes, *ports.signer);
     if (!sealing) {
         // Not for us just now, whatever the reason: asked again in a while, or on the next tip.
@@ -134,9 +139,11 @@ void Node::Inside::put_on_tip(Candidate candidate) {
     tips.emplace(hash, *node);
     state.advance(candidate.commit);
     at = *node;
+    appended = hash;
+    facts[hash].ids = candidate.ids;
     persist(AppendBlock{block, std::move(candidate.ids), std::move(candidate.commit)});
     record_own_votes();
-    held.push_back({.needs = last_ticket, .block = block});
+    held.push_back({.needs = last_ticket, .block = block, .hash = hash});
     note_judged(*node, *block);
     settle();
     request_sync();

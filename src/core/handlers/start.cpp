@@ -57,7 +57,9 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     state::StateView view = start.tip_view;
     std::shared_ptr<const consensus::Electorate> newer;
     std::size_t left = kFactsRestored;
-    for (const HeaderNode* node = at; node != nullptr && left > 0; node = node->parent, --left) {
+    // At least down to what is final: a node that was killed under load may have noted that long before its tip.
+    for (const HeaderNode* node = at; node != nullptr && (left > 0 || node->header.height >= final_node->header.height);
+         node = node->parent, left -= left > 0 ? 1 : 0) {
         auto electorate = consensus::Electorate::of(view, ledger::parameters_of(view));
         if (newer == nullptr || *newer != electorate)
             newer = std::make_shared<const consensus::Electorate>(std::move(electorate));
@@ -75,6 +77,10 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
         view = *std::move(before);
     }
 
+    if (!facts.contains(final_node->hash))
+        return ledger::reject(RejectCode::BadEncoding,
+                              "what the blocks above the final one changed is not on the disk");
+
     // From old to new: each begins with what its parent has.
     const std::size_t restored = facts.size();
     for (std::size_t back = restored; back-- > 0;) {
@@ -89,7 +95,7 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     auto votes = consensus::OwnVotes::decode(start.vote_record, start.votes_complete);
     if (!votes) return Fail{ledger::to_reject(votes.error())};
     own = *std::move(votes);
-    for (const consensus::Vote& vote : own.justification()) (void)book.add(vote, *this);
+    for (const consensus::VoteGroup& group : own.justification()) (void)book.add_row(group, *this);
     seals_unknown = !own.is_complete();
     set_condition(Condition::VotesLost, !own.is_complete());
     pool.set_tip(state, next_block());

@@ -31,6 +31,7 @@ void Node::Inside::set_clock(Time time) {
     // `own`, so nothing is signed twice.
     next_status = now;
     if (next_flush) next_flush = now;
+    relay.reset_times(now);
     votes_after = std::min(votes_after, consensus::epoch_of(now, parameters().epoch));
     seal_not_before = std::min(seal_not_before, now);
     started = std::min(started, now);
@@ -45,7 +46,7 @@ void Node::Inside::set_clock(Time time) {
     catch_up.reset_times(now);
     asked_txs.clear();
     for (auto& [id, one] : awaited) {
-        one.told = std::min(one.told, now);
+        one.announced = std::min(one.announced, now);
         one.lost_since.reset();
     }
 }

@@ -77,22 +77,26 @@ void Node::Inside::heard(PeerId from, const WantTxs& message) {
     send_txs(from, found);
 }
 
-void Node::Inside::send_txs(PeerId to, std::span<const SharedTx> txs) {
+std::vector<SharedMessage> Node::Inside::messages_of(std::span<const SharedTx> txs) const {
+    std::vector<SharedMessage> messages;
     Transactions message;
     std::size_t bytes = 0;
-    const auto flush = [&] {
-        if (message.txs.empty()) return;
-        traffic.txs_sent += message.txs.size();
-        send(to, std::exchange(message, {}));
+    const auto close = [&] {
+        if (!message.txs.empty()) messages.push_back(std::make_shared<const Message>(std::exchange(message, {})));
         bytes = 0;
     };
     for (const SharedTx& tx : txs) {
-        const std::size_t size = ledger::encoded_size(tx->tx);
-        if (bytes + size > config.message_txs_bytes || message.txs.size() == config.message_txs_max) flush();
+        if (bytes + tx->bytes > config.message_txs_bytes || message.txs.size() == config.message_txs_max) close();
         message.txs.push_back(tx);
-        bytes += size;
+        bytes += tx->bytes;
     }
-    flush();
+    close();
+    return messages;
+}
+
+void Node::Inside::send_txs(PeerId to, std::span<const SharedTx> txs) {
+    traffic.txs_sent += txs.size();
+    for (SharedMessage& message : messages_of(txs)) effects.emplace_back(Send{to, std::move(message)});
 }
 
 void Node::Inside::submit(const Submit& event) {
@@ -101,14 +105,18 @@ void Node::Inside::submit(const Submit& event) {
         effects.emplace_back(Answer{event.client, id, stage, block, std::move(refused)});
     };
     if (const auto known = awaited.find(id); known != awaited.end()) {
-        known->second.clients.insert(event.client);
-        return answer(known->second.stage, known->second.block);
+        Awaited& one = known->second;
+        one.clients.insert(event.client);
+        // Not on the disk yet: it is told with the others.
+        if (one.stage == Stage::Included && !one.inclusion_told) return answer(Stage::Accepted, {});
+        return answer(one.stage, one.block);
     }
     if (const ledger::BlockHash* block = finals.get(id)) return answer(Stage::Final, *block);
-    if (const auto block = included.find(id); block != included.end()) {
-        awaited[id] = {.tx = event.tx, .clients = {event.client}, .stage = Stage::Included, .block = block->second};
-        return answer(Stage::Included, block->second);
-    }
+    const auto is_in = [&](const ledger::BlockHash& block) {
+        answer(Stage::Accepted, {});
+        tell_inclusion(id, awaited[id] = {.tx = event.tx, .clients = {event.client}}, block, told_with(block));
+    };
+    if (const auto block = included.find(id); block != included.end()) return is_in(block->second);
     if (conditions.contains(Condition::DiskFull))
         return answer(Stage::Refused, {},
                       ledger::Reject{.code = RejectCode::TooManyPending,
@@ -118,17 +126,19 @@ void Node::Inside::submit(const Submit& event) {
         // It may be in the chain already: its client asks again because the node it asked first has died.
         if (const HeaderNode* there = place_of(id)) {
             if (ledger::HeaderTree::is_ancestor(there, final_node)) return answer(Stage::Final, there->hash);
-            awaited[id] = {.tx = event.tx, .clients = {event.client}, .stage = Stage::Included, .block = there->hash};
             included[id] = there->hash;
-            return answer(Stage::Included, there->hash);
+            return is_in(there->hash);
         }
         return answer(Stage::Refused, {}, taken.error());
     }
-    awaited[id] = {.tx = event.tx, .clients = {event.client}, .told = now};
+    awaited[id] = {.tx = event.tx, .clients = {event.client}, .announced = now};
     answer(Stage::Accepted, {});
     note_pending();
-    announce({&event.tx, 1}, {}, Telling::Whole);
+    untold.push_back(event.tx);
+    resume_wanted = true;
 }
+
+void Node::Inside::announce_untold() { announce(std::exchange(untold, {}), {}, Telling::Whole); }
 
 const HeaderNode* Node::Inside::place_of(const TxId& id) const {
     for (const ledger::BlockHash& hash : ports.history.blocks_with(id)) {
@@ -155,33 +165,38 @@ void Node::Inside::note_pending() {
 
 void Node::Inside::announce(std::span<const SharedTx> txs, PeerId except, Telling telling) {
     for (const SharedTx& tx : txs) recent_txs.put(tx);  // whoever is told may ask
+    std::vector<SharedMessage> all;                     // for whoever knows none of them: made once
     for (auto& [id, peer] : peers) {
         if (id == except) continue;
-        std::vector<SharedTx> whole;
-        HaveTxs named;
+        std::vector<SharedTx> fresh;
         for (const SharedTx& tx : txs) {
             if (peer.known_txs.get(tx->wire_id) != nullptr) continue;
             peer.known_txs.put(tx->wire_id, 0);  // or it asks
-            if (telling == Telling::Whole) {
-                whole.push_back(tx);
-                continue;
-            }
-            named.ids.push_back(tx->wire_id);
-            if (named.ids.size() < config.message_txs_max) continue;
-            traffic.txs_named += named.ids.size();
-            send(id, std::exchange(named, {}));
+            fresh.push_back(tx);
         }
-        send_txs(id, whole);
-        traffic.txs_named += named.ids.size();
-        if (!named.ids.empty()) send(id, std::move(named));
+        if (telling == Telling::Whole && fresh.size() == txs.size()) {
+            if (all.empty()) all = messages_of(txs);
+            traffic.txs_sent += txs.size();
+            for (const SharedMessage& message : all) effects.emplace_back(Send{id, message});
+        } else if (telling == Telling::Whole) {
+            send_txs(id, fresh);
+        } else {
+            traffic.txs_named += fresh.size();
+            for (std::size_t first = 0; first < fresh.size(); first += config.message_txs_max) {
+                HaveTxs named;
+                for (std::size_t i = first; i < std::min(fresh.size(), first + config.message_txs_max); ++i)
+                    named.ids.push_back(fresh[i]->wire_id);
+                send(id, std::move(named));
+            }
+        }
     }
 }
 
 void Node::Inside::announce_again() {
     std::vector<SharedTx> again;
     for (auto& [id, one] : awaited) {
-        if (one.stage != Stage::Accepted || one.refused || now < one.told + config.announce_again) continue;
-        one.told = now;
+        if (one.stage != Stage::Accepted || one.refused || now < one.announced + config.announce_again) continue;
+        one.announced = now;
         again.push_back(one.tx);
         if (again.size() == config.message_txs_max) break;
     }
@@ -198,27 +213,63 @@ void Node::Inside::tell(const TxId& id, Awaited& one, Stage stage, const ledger:
     for (const ClientId client : one.clients) effects.emplace_back(Answer{client, id, stage, block, refused});
 }
 
-void Node::Inside::note_included(const ledger::Block& block, const ledger::BlockHash& hash) {
-    for (const ledger::Tx& tx : block.txs) {
-        const TxId id = id_of(tx);
+void Node::Inside::tell_inclusion(const TxId& id, Awaited& one, const ledger::BlockHash& block,
+                                  std::optional<Ticket> needs) {
+    one.inclusion_told = !needs;
+    if (!needs) return tell(id, one, Stage::Included, block);
+    one.stage = Stage::Included;
+    one.block = block;
+    one.on_disk_with = *needs;
+    held_inclusions.push_back({.needs = *needs, .tx = id});
+}
+
+void Node::Inside::tell_held_inclusions() {
+    for (; !held_inclusions.empty() && held_inclusions.front().needs <= stored; held_inclusions.pop_front()) {
+        const TxId id = held_inclusions.front().tx;
+        const auto one = awaited.find(id);
+        // It may have left its block meanwhile, and come into another that waits for the disk as well.
+        if (one == awaited.end() || one->second.stage != Stage::Included || one->second.inclusion_told) continue;
+        if (one->second.on_disk_with > stored) continue;
+        one->second.inclusion_told = true;
+        tell(id, one->second, Stage::Included, one->second.block);
+    }
+}
+
+std::vector<TxId> Node::Inside::ids_in(const ledger::Block& block, const ledger::BlockHash& hash) const {
+    if (const auto known = facts.find(hash); known != facts.end() && known->second.ids) return *known->second.ids;
+    std::vector<TxId> ids;
+    ids.reserve(block.txs.size());
+    for (const ledger::Tx& tx : block.txs) ids.push_back(id_of(tx));
+    return ids;
+}
+
+void Node::Inside::note_included(std::span<const TxId> ids, const ledger::BlockHash& hash) {
+    const auto needs = told_with(hash);
+    for (const TxId& id : ids) {
         included[id] = hash;
         const auto one = awaited.find(id);
         if (one == awaited.end()) continue;
         one->second.refused.reset();
         if (one->second.stage != Stage::Included || one->second.block != hash)
-            tell(id, one->second, Stage::Included, hash);
+            tell_inclusion(id, one->second, hash, needs);
     }
 }
 
 void Node::Inside::note_returned(const TxId& id) {
-    if (const auto one = awaited.find(id); one != awaited.end() && one->second.stage == Stage::Included)
-        tell(id, one->second, Stage::Accepted, {});
+    const auto one = awaited.find(id);
+    if (one == awaited.end() || one->second.stage != Stage::Included) return;
+    if (one->second.inclusion_told) return tell(id, one->second, Stage::Accepted, {});
+    one->second.stage = Stage::Accepted;
+    one->second.block = {};
 }
 
 void Node::Inside::note_final(const ledger::BlockHash& hash) {
     std::vector<TxId> ids;
-    if (const auto block = blocks.shared(hash)) {
-        for (const ledger::Tx& tx : (*block)->txs) ids.push_back(id_of(tx));
+    const auto known = facts.find(hash);
+    if (known != facts.end() && known->second.ids) {
+        ids = *std::exchange(known->second.ids, std::nullopt);
+    } else if (const auto block = blocks.shared(hash)) {
+        ids = ids_in(**block, hash);
     } else {
         // The disk has lost it; who waits for what is still known.
         for (const auto& [id, where] : included)

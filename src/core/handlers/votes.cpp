@@ -11,6 +11,7 @@ using consensus::Checkpoint;
 using consensus::Epoch;
 using consensus::Vote;
 using consensus::VoteBook;
+using consensus::VoteGroup;
 using ledger::HeaderTree;
 using ledger::RejectCode;
 
@@ -18,48 +19,70 @@ using ledger::RejectCode;
 /// most.
 constexpr milliseconds kAheadMax{2'000};
 
-VoteName name_of(const Vote& vote) { return {vote.ballot.target.epoch, consensus::short_key(vote.voter)}; }
+VoteName name_of(const Ballot& ballot, const consensus::MemberKey& voter) {
+    return {ballot.target.epoch, consensus::short_key(voter)};
+}
 
 }  // namespace
 
+std::vector<std::uint32_t> Node::Inside::worth_checking(const VoteGroup& group) const {
+    auto indices = book.missing(group);
+    if (indices.empty()) return indices;
+    // Both are sorted: most are voters, and found on the way.
+    const auto& voters = voting().voters;
+    auto at_voter = voters.begin();
+    const consensus::MemberLess less;
+    std::erase_if(indices, [&](std::uint32_t i) {
+        const consensus::MemberKey& voter = group.votes[i].voter;
+        while (at_voter != voters.end() && less(*at_voter, voter)) ++at_voter;
+        return (at_voter == voters.end() || *at_voter != voter) && !is_member(voter);
+    });
+    return indices;
+}
+
 void Node::Inside::heard(PeerId from, const Votes& message, const std::vector<bool>& good) {
-    if (message.votes.size() > config.message_votes_max)
+    if (consensus::count_votes(message.groups) > config.message_votes_max)
         return blame(from, {.code = RejectCode::TooLarge, .why = "more votes than a message may have"});
     const Epoch last = consensus::epoch_of(now + kAheadMax, parameters().epoch);
     VoteBook::Outcome all;
-    // Most votes of a message say the same.
-    const Ballot* ballot = nullptr;
-    crypto::Digest digest{};
-    for (std::size_t i = 0; i < message.votes.size(); ++i) {
-        const Vote& vote = message.votes[i];
-        const Vote* known = book.vote_of(vote.voter, vote.ballot.target.epoch);
-        if (known != nullptr && known->ballot == vote.ballot) {
-            note_known_to(from, name_of(vote));
-            continue;
+    std::size_t first = 0;  // of the group, counted through the message
+    bool forged = false;
+    for (const VoteGroup& group : message.groups) {
+        const std::size_t begin = first;
+        first += group.votes.size();
+        relay.note_heard(group, from);
+        if (group.ballot.target.epoch > last) continue;  // its clock or ours: nobody is blamed
+        // Others may be members on a branch that is not known here.
+        const auto indices = worth_checking(group);
+        if (indices.empty()) continue;
+        const crypto::Digest digest = digest_of(group.ballot, chain);
+        VoteGroup fresh{.ballot = group.ballot};
+        fresh.votes.reserve(indices.size());
+        for (const std::uint32_t i : indices) {
+            const auto& vote = group.votes[i];
+            const bool checked = begin + i < good.size() && good[begin + i];
+            if (!checked && !signatures.is_good(vote.voter, digest, vote.signature)) {
+                forged = true;
+                break;
+            }
+            fresh.votes.push_back(vote);
         }
-        if (vote.ballot.target.epoch > last) continue;  // its clock or ours: nobody is blamed
-        if (!is_member(vote.voter)) continue;           // it may be one on a branch that is not known here
-        if (ballot == nullptr || *ballot != vote.ballot) {
-            ballot = &vote.ballot;
-            digest = digest_of(vote.ballot, chain);
+        const auto row = book.add_row(fresh, *this);
+        all.justified_more |= row.outcome.justified_more;
+        all.final_more |= row.outcome.final_more;
+        if (!row.fresh.empty()) {
+            if (!promised.empty())
+                for (const auto& vote : row.fresh) promised.erase(name_of(group.ballot, vote.voter));
+            relay.add(group.ballot, row.fresh, from, now);
+            praise(from);
         }
-        if (!(i < good.size() && good[i]) && !signatures.is_good(vote.voter, digest, vote.signature)) {
-            // Nobody passes on what it has not checked: the rest is not worth the cost of looking.
-            blame(from, {.code = RejectCode::BadVote, .why = "the voter did not sign the vote"});
-            break;
-        }
-        const auto outcome = book.add(vote, *this);
-        all.justified_more |= outcome.justified_more;
-        all.final_more |= outcome.final_more;
-        if (outcome.taken == VoteBook::Taken::New) {
-            if (!promised.empty()) promised.erase(name_of(vote));
-            relay(vote, {from});
-        } else if (outcome.taken == VoteBook::Taken::Contradicts) {
-            note_contradiction(vote, *outcome.other);
-        }
+        for (const auto& [vote, other] : row.liars) note_contradiction(vote, other);
+        if (!forged) continue;
+        // Nobody passes on what it has not checked: the rest is not worth the cost of looking.
+        blame(from, {.code = RejectCode::BadVote, .why = "the voter did not sign the vote"});
+        break;
     }
-    if (!votes_to_relay.empty() && !next_flush)
-        next_flush = now + config.relay_delay * (is_crowded(votes_to_relay.back().vote.ballot.target.epoch) ? 4 : 1);
+    plan_flush();
     after_votes(all);
 }
 
@@ -69,8 +92,8 @@ void Node::Inside::heard(PeerId from, const HaveVotes& message) {
     const Epoch last = consensus::epoch_of(now + kAheadMax, parameters().epoch);
     AskVotes ask;
     for (const VoteName& name : message.names) {
-        if (book.vote_of(name.voter, name.epoch) != nullptr) {
-            note_known_to(from, name);
+        if (book.vote_of(name.voter, name.epoch)) {
+            relay.note_heard(name.epoch, name.voter, from);
             continue;
         }
         if (name.epoch > last || name.epoch < book.final_checkpoint().epoch) continue;
@@ -89,39 +112,27 @@ void Node::Inside::heard(PeerId from, const HaveVotes& message) {
 void Node::Inside::heard(PeerId from, const AskVotes& message) {
     if (message.names.size() > config.message_votes_max)
         return blame(from, {.code = RejectCode::TooLarge, .why = "more names of votes than a message may have"});
-    Votes answer;
+    std::vector<Vote> answer;
     for (const VoteName& name : message.names)
-        if (const Vote* vote = book.vote_of(name.voter, name.epoch)) answer.votes.push_back(*vote);
-    if (!answer.votes.empty()) send(from, std::move(answer));
+        if (const auto vote = book.vote_of(name.voter, name.epoch)) answer.push_back(*vote);
+    if (!answer.empty()) send(from, Votes{consensus::grouped(answer)});
 }
 
 bool Node::Inside::is_crowded(Epoch epoch) const {
-    return std::max(facts.at(settled->hash).electorate->voters.size(), book.votes_in(epoch)) > config.push_votes_max;
-}
-
-void Node::Inside::relay(const Vote& vote, std::vector<PeerId> known_to) {
-    const bool own_vote = known_to.empty();
-    (void)relay_places.try_emplace(name_of(vote), votes_to_relay.size());
-    votes_to_relay.push_back({vote, std::move(known_to), own_vote});
-}
-
-void Node::Inside::note_known_to(PeerId peer, const VoteName& name) {
-    const std::size_t* place = relay_places.find(name);
-    if (place == nullptr) return;
-    auto& known_to = votes_to_relay[*place].known_to;
-    if (std::find(known_to.begin(), known_to.end(), peer) == known_to.end()) known_to.push_back(peer);
+    return std::max(voting().voters.size(), book.votes_in(epoch)) > config.push_votes_max;
 }
 
 void Node::Inside::heard(PeerId from, const WantVotes& message) {
     // Those of the newest epochs, and what shows the highest final and justified checkpoints: bounded by the book.
-    auto votes = book.votes_since(message.since);
-    for (const Vote& vote : book.votes_final(book.final_checkpoint())) votes.push_back(vote);
-    for (const Vote& vote : book.votes_for(*book.justified().rbegin())) votes.push_back(vote);
-    for (std::size_t begin = 0; begin < votes.size(); begin += config.message_votes_max) {
-        const std::size_t end = std::min(votes.size(), begin + config.message_votes_max);
-        send(from, Votes{{votes.begin() + static_cast<std::ptrdiff_t>(begin),
-                          votes.begin() + static_cast<std::ptrdiff_t>(end)}});
-    }
+    auto groups = book.votes_since(message.since);
+    const auto also = [&](std::vector<VoteGroup> more) {
+        for (VoteGroup& group : more)
+            if (group.ballot.target.epoch < message.since) groups.push_back(std::move(group));
+    };
+    also(book.votes_final(book.final_checkpoint()));
+    also(book.votes_for(*book.justified().rbegin()));
+    for (SharedMessage& votes : whole_messages_of(std::move(groups)))
+        effects.emplace_back(Send{from, std::move(votes)});
 }
 
 void Node::Inside::after_votes(const VoteBook::Outcome& outcome) {
@@ -148,11 +159,17 @@ Checkpoint Node::Inside::justified_on(const HeaderNode* node, Epoch before) cons
     return {.block = ledger::BlockHash{chain.view()}};  // genesis is an ancestor of all
 }
 
-std::optional<Ballot> Node::Inside::ballot_for(Epoch epoch) const {
+const HeaderNode* Node::Inside::target_of(Epoch epoch) const {
     const Time end = consensus::end_of(epoch, parameters().epoch);
     const HeaderNode* target = settled;
     while (target->parent != nullptr && target->header.time >= end) target = target->parent;
-    if (target->header.time >= end) return std::nullopt;  // the whole chain is younger
+    return target->header.time >= end ? nullptr : target;
+}
+
+std::optional<Ballot> Node::Inside::ballot_for(Epoch epoch) const {
+    const Time end = consensus::end_of(epoch, parameters().epoch);
+    const HeaderNode* target = target_of(epoch);
+    if (target == nullptr) return std::nullopt;
     if (end > target->header.time + parameters().heartbeat * consensus::kVoteHeartbeatsMax) return std::nullopt;
     const auto& known = facts.find(target->hash);
     if (known == facts.end() || !known->second.judged) return std::nullopt;
@@ -162,7 +179,7 @@ std::optional<Ballot> Node::Inside::ballot_for(Epoch epoch) const {
 }
 
 consensus::VotingPace::Sight Node::Inside::voting_sight() const {
-    return {.voters = facts.at(settled->hash).electorate->voters.size(), .tip_is_final = settled == final_node};
+    return {.voters = voting().voters.size(), .tip_is_final = settled == final_node};
 }
 
 std::optional<Time> Node::Inside::next_vote() const {
@@ -193,9 +210,17 @@ void Node::Inside::vote_if_due() {
     const Epoch next =
         pace.period(sight, parameters()) == 2 ? newest : newest - pace.place(newest, sight, parameters());
     if (next <= std::max(last, votes_after)) return;
-    // Where all is final a vote only gives weight, once in a slot.
+    // Where all is final a vote only gives weight, once in a slot. Where the next one will be for a younger block and
+    // in the same slot it gives that as well: hundreds need not say twice what is final.
     const auto slot = [&](Epoch epoch) { return slot_of(epoch, parameters().epoch, parameters().heartbeat); };
     if (is_shown_final(settled->hash) && slot(next) == slot(last)) return;
+    if (sight.voters > consensus::VotingPace::kQuickVotersMax) {
+        const HeaderNode* target = target_of(next);
+        const Epoch after = next + pace.period(sight, parameters());
+        if (target != nullptr && target != settled && is_shown_final(target->hash) &&
+            (slot(next) == slot(last) || slot(next) == slot(after)))
+            return;
+    }
     if (!vote_in(next) || pace.place(next, sight, parameters()) != 0) return;
     const bool split = pace.open() && book.votes_in(*pace.open()) >= consensus::quorum_of(sight.voters, trust());
     pace.note_first(next, sight, book.final_checkpoint().epoch, split);
@@ -234,37 +259,139 @@ void Node::Inside::bring_evidence(const consensus::Evidence& evidence) {
     announce({&*tx, 1}, {}, Telling::Whole);
 }
 
+bool Node::Inside::is_large() const { return voting().voters.size() >= config.tree_from; }
+
+void Node::Inside::plan_flush() {
+    if (relay.empty()) return;
+    const milliseconds delay = is_large()                   ? config.tree_delay
+                               : is_crowded(relay.newest()) ? config.relay_delay * 4
+                                                            : config.relay_delay;
+    next_flush = next_flush ? std::min(*next_flush, now + delay) : now + delay;
+}
+
+std::vector<SharedMessage> Node::Inside::whole_messages_of(std::vector<VoteGroup> groups) const {
+    std::vector<SharedMessage> messages;
+    const auto close = [&](Message message) {
+        messages.push_back(std::make_shared<const Message>(std::move(message)));
+    };
+    std::sort(groups.begin(), groups.end(),
+              [](const VoteGroup& left, const VoteGroup& right) { return left.ballot < right.ballot; });
+    // What shows two things is in it twice.
+    groups.erase(std::unique(groups.begin(), groups.end(),
+                             [](const VoteGroup& left, const VoteGroup& right) { return left.ballot == right.ballot; }),
+                 groups.end());
+    // In pieces, when there are more of them than a message may have.
+    Votes whole;
+    std::size_t room = config.message_votes_max;
+    for (VoteGroup& group : groups) {
+        for (std::size_t begin = 0; begin < group.votes.size();) {
+            const std::size_t count = std::min(room, group.votes.size() - begin);
+            const auto from = group.votes.begin() + static_cast<std::ptrdiff_t>(begin);
+            if (count == group.votes.size()) {
+                whole.groups.push_back(std::move(group));
+                room -= count;
+                break;
+            }
+            whole.groups.push_back({group.ballot, {from, from + static_cast<std::ptrdiff_t>(count)}});
+            begin += count;
+            room -= count;
+            if (room > 0) continue;
+            close(std::exchange(whole, {}));
+            room = config.message_votes_max;
+        }
+        if (room > 0) continue;
+        close(std::exchange(whole, {}));
+        room = config.message_votes_max;
+    }
+    if (!whole.groups.empty()) close(std::move(whole));
+    return messages;
+}
+
 void Node::Inside::flush_votes() {
     next_flush.reset();
-    // Most peers lack the same ones: they get the same message.
-    std::map<std::vector<bool>, std::pair<SharedMessage, SharedMessage>> made;
-    for (const auto& [id, peer] : peers) {
-        std::vector<bool> lacks(votes_to_relay.size());
-        for (std::size_t i = 0; i < votes_to_relay.size(); ++i) {
-            const auto& known_to = votes_to_relay[i].known_to;
-            lacks[i] = std::find(known_to.begin(), known_to.end(), id) == known_to.end();
-        }
-        auto& [votes, names] = made[lacks];
-        if (!votes && !names) {
-            Votes whole;
-            HaveVotes named;
-            for (std::size_t i = 0; i < votes_to_relay.size(); ++i) {
-                const auto& [vote, known_to, is_own] = votes_to_relay[i];
-                if (!lacks[i]) continue;
-                if (is_own || !is_crowded(vote.ballot.target.epoch)) {
-                    whole.votes.push_back(vote);
-                } else if (named.names.size() < config.message_votes_max) {
-                    named.names.push_back(name_of(vote));
-                }
-            }
-            if (!whole.votes.empty()) votes = std::make_shared<const Message>(std::move(whole));
-            if (!named.names.empty()) names = std::make_shared<const Message>(std::move(named));
-        }
-        if (votes) effects.emplace_back(Send{id, votes});
-        if (names) effects.emplace_back(Send{id, names});
+    std::vector<PeerId> all;
+    for (const auto& [id, peer] : peers) all.push_back(id);
+    if (is_large()) return flush_along_tree(all);
+    // Most peers lack the same ones: they get the same messages.
+    std::map<std::vector<std::uint64_t>, std::vector<SharedMessage>> made;
+    for (const PeerId id : all) {
+        const auto [messages, first] = made.try_emplace(relay.pattern(id));
+        if (first) messages->second = messages_of(relay.for_peer(id, SIZE_MAX, [](const auto&) { return true; }));
+        for (const SharedMessage& message : messages->second) effects.emplace_back(Send{id, message});
     }
-    votes_to_relay.clear();
-    relay_places.clear();
+    relay.clear();
+}
+
+Time Node::Inside::late_from(Epoch epoch, Time since) const {
+    const bool enough = book.votes_in(epoch) >= consensus::quorum_of(voting().voters.size(), trust());
+    return since + (enough ? config.tree_rest : config.tree_patience);
+}
+
+void Node::Inside::flush_along_tree(std::span<const PeerId> all) {
+    using Place = detail::VoteRelay::Place;
+    // Asked of every row for every neighbour, and mostly of the same one again.
+    std::pair<ledger::BlockHash, PeerId> source{};
+    const auto sent_by = [&](const ledger::BlockHash& block) {
+        if (source.first != block) {
+            const auto known = facts.find(block);
+            source = {block, known == facts.end() ? PeerId{} : known->second.from};
+        }
+        return source.second;
+    };
+    bool any_late = false;
+    relay.each_row([&](const Ballot& ballot, Time since) { any_late |= now >= late_from(ballot.target.epoch, since); });
+    const auto is_late = [&](const Place& row) {
+        return any_late && now >= late_from(row.ballot.target.epoch, row.since);
+    };
+    // Upwards all at once; downwards not every few of them alone.
+    const std::size_t worth_it = voting().voters.size() / 8;
+    std::size_t turns = config.late_peers;
+    bool more = false;
+    for (const PeerId id : all) {
+        const bool is_stranger = !peers.at(id).is_member;  // who has no vote does not send any
+        const auto is_near = [&](const Place& row) {
+            return row.heard || is_stranger || sent_by(row.ballot.target.block) == id;
+        };
+        const bool has_turn = any_late && turns > 0 && relay.lacking(id, is_late) > 0;
+        if (has_turn) --turns;
+        auto groups = relay.for_peer(id, config.message_votes_max, [&](const Place& row) {
+            if (is_late(row)) return has_turn || is_near(row);
+            if (!is_near(row)) return false;
+            const bool is_worth_it = row.lacks >= worth_it || now >= row.last + config.tree_delay;
+            more |= !is_worth_it;
+            return is_worth_it || sent_by(row.ballot.target.block) == id;
+        });
+        if (!groups.empty()) {
+            relay.note_sent(groups, id);
+            for (SharedMessage& message : messages_of(std::move(groups)))
+                effects.emplace_back(Send{id, std::move(message)});
+        }
+        more |= any_late && relay.lacking(id, is_late) > 0;
+    }
+    relay.tidy(all, now - config.tree_rest);
+    if (more) plan_flush();
+    relay.each_row([&](const Ballot& ballot, Time since) {
+        const Time late = late_from(ballot.target.epoch, since);
+        const Time next = std::max(late > now ? late : since + config.tree_rest, now + config.tree_delay);
+        next_flush = next_flush ? std::min(*next_flush, next) : next;
+    });
+}
+
+std::vector<SharedMessage> Node::Inside::messages_of(std::vector<VoteGroup> groups) const {
+    // Where there are so many that only names go round, our own vote still goes whole: nobody else has it.
+    HaveVotes named;
+    for (VoteGroup& group : groups) {
+        if (!is_crowded(group.ballot.target.epoch)) continue;
+        std::erase_if(group.votes, [&](const VoteGroup::Signed& vote) {
+            if (ports.signer != nullptr && vote.voter == ports.signer->key()) return false;
+            if (named.names.size() < config.message_votes_max) named.names.push_back(name_of(group.ballot, vote.voter));
+            return true;
+        });
+    }
+    std::erase_if(groups, [](const VoteGroup& group) { return group.votes.empty(); });
+    auto messages = whole_messages_of(std::move(groups));
+    if (!named.names.empty()) messages.push_back(std::make_shared<const Message>(std::move(named)));
+    return messages;
 }
 
 }  // namespace rhizome::core

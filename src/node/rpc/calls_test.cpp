@@ -27,6 +27,16 @@ protected:
     }
 };
 
+TEST_F(RpcCalls, AnAcceptedTransactionIsNeverUnknownOnItsWayIntoABlock) {
+    for (int i = 0; i < 100; ++i) {
+        const auto tx = namespace_tx(fmt::format("way-{}", i));
+        const auto taken = local->ask("POST", "/rhizome/v1/txs?wait=accepted", text_of(tx));
+        ASSERT_TRUE(taken && taken->is_good());
+        const auto known = local->get("/rhizome/v1/txs/" + ledger::id_of(tx).hex());
+        ASSERT_TRUE(known) << i << ": " << known.error().message;
+    }
+}
+
 TEST_F(RpcCalls, ATransactionIsFoundWhereverItStands) {
     const std::string id = make_namespace("web");
     const auto found = good("txs/" + id);
@@ -129,8 +139,9 @@ TEST_F(RpcCalls, StatesAreListedInPagesAndAtOlderHeights) {
         ++pages;
     } while (!after.empty() && pages < 10);
     EXPECT_EQ(paths, (std::vector<std::string>{"/namespaces/a", "/namespaces/b", "/namespaces/c", "/namespaces/default",
+                                               "/namespaces/kube-node-lease", "/namespaces/kube-public",
                                                "/namespaces/kube-system"}));
-    EXPECT_EQ(pages, 3u);
+    EXPECT_EQ(pages, 4u);
     const auto born = good("state?path=/namespaces/c").find_path({"born", "height"})->if_int64().value();
     EXPECT_EQ(bad(fmt::format("state?path=/namespaces/c&at={}", born - 1)).kind, ErrorKind::NotFound);
     EXPECT_EQ(number(good(fmt::format("state?path=/namespaces/c&at={}", born)), "height"), born);

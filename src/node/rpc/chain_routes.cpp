@@ -48,16 +48,14 @@ Response block(const Context& context, const Call& call) {
     return found ? json_response(ledger::to_json(*found)) : refusal(found.error());
 }
 
-Response of_fate(const ledger::TxId& id, const Host::Fate& fate, const Error& not_on_chain) {
+/// Of one that waits or was refused.
+Response of_fate(const ledger::TxId& id, const Host::Fate& fate) {
     if (fate.pending)
         return json_response(json::Object{{"txid", id.hex()},
                                           {"status", "pending"},
                                           {"wireId", fate.pending->wire_id.hex()},
                                           {"transaction", ledger::to_json(fate.pending->tx)}});
-    if (fate.refused)
-        return json_response(
-            json::Object{{"txid", id.hex()}, {"status", "refused"}, {"refused", to_json(*fate.refused)}});
-    return refusal(not_on_chain);
+    return json_response(json::Object{{"txid", id.hex()}, {"status", "refused"}, {"refused", to_json(*fate.refused)}});
 }
 
 Response of_place(const Sight& at, const Result<store::TxPlace>& place) {
@@ -80,7 +78,15 @@ Task<void> transaction(const Context& context, Call& call) {
     const auto fate = std::make_shared<Mailbox<Host::Fate>>(call.exchange.strand());
     context.host.fate_of(*id, [fate](const Host::Fate& one) { put(fate, one, 1); });
     co_await fate->came.wait();
-    (void)co_await call.exchange.respond(of_fate(*id, fate->waiting.front(), place.error()));
+    const Host::Fate& known = fate->waiting.front();
+    if (!known.pending && !known.refused) {
+        // Between the two looks it may have left the pool for a block.
+        const auto newer = context.host.view();
+        const Sight now = context.sight(*newer);
+        (void)co_await call.exchange.respond(of_place(now, find_tx(now, *id)));
+        co_return;
+    }
+    (void)co_await call.exchange.respond(of_fate(*id, known));
 }
 
 Response proof(const Context& context, const Call& call) {

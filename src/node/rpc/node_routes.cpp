@@ -12,16 +12,23 @@ namespace {
 
 using http::Response;
 
+/// 256 members with room: a key is 66 digits.
+constexpr std::size_t kRefusedBytesMax = 64u << 10;
+
 json::Array peer_rows(const Context& context) {
     return context.sources.peers ? context.sources.peers() : json::Array{};
 }
 
 Response status(const Context& context, const Call&) {
     json::Object body = status_json(*context.host.view(), context.host.key(), runtime::now());
+    if (const auto extent = context.host.store().extent()) body.set("historyFrom", extent->bodies_from.number());
+    body.set("role", context.sources.role);
+    if (context.sources.watching) body.set("watching", context.sources.watching());
     body.set("version", context.sources.version);
     body.set("started", to_rfc3339(context.sources.started));
     body.set("listens", context.sources.listens);
     body.set("rpc", context.sources.rpc ? context.sources.rpc() : json::Array{});
+    body.set("api", context.sources.api ? context.sources.api() : json::Array{});
     body.set("peers", peer_rows(context));
     return json_response(std::move(body));
 }
@@ -65,6 +72,23 @@ Response stop(const Context& context, const Call&) {
     return json_response(json::Object{{"stopping", true}});
 }
 
+Response refuse_peers(const Context& context, const Call& call) {
+    if (!context.sources.refuse_peers) return refusal({ErrorKind::Unsupported, "this node has no links to refuse"});
+    const auto body = json::parse(call.body);
+    const json::Value* keys = body ? body->find("keys") : nullptr;
+    if (keys == nullptr || !keys->is_array())
+        return refusal({ErrorKind::Invalid, "the body is {\"keys\":[…]}: the chain keys of the nodes to refuse"});
+    std::set<ledger::MemberKey> refused;
+    for (const json::Value& one : *keys->if_array()) {
+        ledger::MemberKey key{};
+        if (!one.is_string() || !from_hex_into(*one.if_string(), key))
+            return refusal({ErrorKind::Invalid, "a key is 66 hexadecimal digits, as in status"});
+        refused.insert(key);
+    }
+    context.sources.refuse_peers(refused);
+    return json_response(json::Object{{"refused", refused.size()}});
+}
+
 Response openapi(const Context& context, const Call&) {
     return json_response(openapi_document(all_routes(), context.sources.version));
 }
@@ -80,8 +104,9 @@ Response ready(const Context& context, const Call&) {
 Response alive(const Context&, const Call&) { return text_response("ok\n"); }
 
 Response metrics(const Context& context, const Call&) {
-    Response response = text_response(metrics_text(*context.host.view(), context.host.store(), runtime::now()));
-    response.headers.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+    Response response = metrics_response(context.host);
+    if (context.sources.metrics) response.body += context.sources.metrics();
+    if (context.sources.watching) response.body += watching_metrics(context.sources.watching());
     return response;
 }
 
@@ -103,6 +128,15 @@ std::vector<Route> node_routes() {
              .summary = "Who decides what is final, and how far that is",
              .answer = "Consensus",
              .handler = AtOnce{consensus_status}},
+            {.name = "refusePeers",
+             .method = "POST",
+             .path = "/rhizome/v1/peers/refused",
+             .summary = "Have no links with these nodes from now on, instead of those named before, until it stops",
+             .access = Access::Local,
+             .body = "RefusedPeers",
+             .body_bytes_max = kRefusedBytesMax,
+             .answer = "Refused",
+             .handler = AtOnce{refuse_peers}},
             {.name = "stop",
              .method = "POST",
              .path = "/rhizome/v1/stop",

@@ -129,12 +129,22 @@ TEST_F(OpenApiAnswers, RealAnswersHaveNothingThatTheDocumentDoesNotSay) {
     expect_described("GET", v1 + "state/list?documents=true&limit=2", "", v1 + "state/list");
     expect_described("GET", v1 + "state/proof?path=/namespaces/web", "", v1 + "state/proof");
     expect_described("GET", v1 + "state/proof?path=/namespaces/none", "", v1 + "state/proof");
+    expect_described("GET", v1 + "finality?after=0", "", v1 + "finality");
+    expect_described("GET", v1 + "finality?at=final", "", v1 + "finality");
+    expect_described("GET", v1 + "state/subtree?prefix=/namespaces/web&since=0", "", v1 + "state/subtree");
     expect_described("POST", v1 + "txs?wait=accepted", text_of(namespace_tx("two")), v1 + "txs");
     expect_described("POST", v1 + "txs?dryRun=true", text_of(namespace_tx("three")), v1 + "txs");
     ledger::Tx unsigned_tx = namespace_tx("four");
     for (auto& input : unsigned_tx.inputs) input.unlocking.clear();
     expect_described("POST", v1 + "txs?dryRun&trace=true", text_of(unsigned_tx), v1 + "txs");
     expect_described("POST", v1 + "txs/context", text_of(unsigned_tx), v1 + "txs/context");
+    expect_described("POST", v1 + "peers/refused", R"({"keys":[]})", v1 + "peers/refused");
+    expect_described("GET", v1 + "refusals?path=/namespaces/web", "", v1 + "refusals");
+    expect_described("POST", v1 + "secrets/key", "", v1 + "secrets/key");
+    expect_described("GET", v1 + "secrets/status", "", v1 + "secrets/status");
+    expect_described("POST", v1 + "secrets/open", R"({"paths":["/namespaces/web/core/Secret/none"]})",
+                     v1 + "secrets/open");
+    expect_described("POST", v1 + "secrets/open", "{}", v1 + "secrets/open", false);
     expect_described("POST", v1 + "drafts", R"({"changes":[{"delete":"namespace/web"}]})", v1 + "drafts");
     expect_described("GET", v1 + "blocks/99999", "", v1 + "blocks/{ref}", false);
     expect_described("GET", v1 + "state?path=/namespaces/none", "", v1 + "state", false);

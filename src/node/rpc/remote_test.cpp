@@ -159,6 +159,24 @@ TEST_F(RpcRemote, WhoTakesTooLongIsCutOff) {
     EXPECT_EQ(once.find(" 408 "), std::string::npos) << once;
 }
 
+TEST_F(RpcRemote, FiguresAreReadInClearWhereThatWasAskedForAndNothingElseIs) {
+    EXPECT_TRUE(daemon->metrics_addresses().empty()) << "nobody asked for it";
+    DaemonOptions options;
+    options.metrics_listen = {{.host = "127.0.0.1", .port = 0}};
+    start({}, std::move(options));
+    const auto asked = [&](const std::string& line) {
+        stream::IoContext io{{.threads = 0}};
+        const std::string request = line + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        return stream::block_on(io, read_to_end(daemon->metrics_addresses().front(), nullptr, request)).value();
+    };
+    const std::string figures = asked("GET /metrics");
+    EXPECT_NE(figures.find(" 200 "), std::string::npos) << figures;
+    EXPECT_NE(figures.find("\nrhizome_height "), std::string::npos) << figures;
+    for (const auto* other : {"GET /rhizome/v1/status", "GET /", "POST /rhizome/v1/stop"})
+        EXPECT_NE(asked(other).find(" 404 "), std::string::npos) << other;
+    EXPECT_NE(asked("POST /metrics").find(" 405 "), std::string::npos);
+}
+
 TEST_F(RpcRemote, AHeaderHasABound) {
     const auto answer = raw(request("GET", "/" + std::string(10'000, 'a')));
     EXPECT_EQ(answer.status, 414u);

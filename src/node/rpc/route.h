@@ -84,7 +84,10 @@ struct Route {
 
 std::vector<Route> chain_routes();
 std::vector<Route> state_routes();
+std::vector<Route> light_routes();
 std::vector<Route> transaction_routes();
+std::vector<Route> cosign_routes();
+std::vector<Route> secret_routes();
 std::vector<Route> node_routes();
 std::vector<Route> subscribe_routes();
 /// All of them, in the order of the document.

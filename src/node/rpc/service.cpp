@@ -154,7 +154,8 @@ Result<std::uint64_t> Call::number(std::string_view name, std::uint64_t fallback
 
 std::vector<Route> all_routes() {
     std::vector<Route> all;
-    for (auto* group : {chain_routes, state_routes, transaction_routes, subscribe_routes, node_routes})
+    for (auto* group : {chain_routes, state_routes, light_routes, transaction_routes, cosign_routes, secret_routes,
+                        subscribe_routes, node_routes})
         for (Route& route : group()) all.push_back(std::move(route));
     return all;
 }

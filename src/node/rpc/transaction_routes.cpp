@@ -9,6 +9,8 @@
 #include "ledger/limits.h"
 #include "ledger/state_export.h"
 #include "node/judging.h"
+#include "node/refusal_journal.h"
+#include "node/resources.h"
 #include "node/rpc/draft_wish.h"
 #include "node/rpc/mailbox.h"
 #include "node/rpc/route.h"
@@ -162,6 +164,8 @@ Task<void> submit(const Context& context, Call& call) {
         if (newest.stage == core::Stage::Refused || newest.stage >= wish->stage) break;
     }
     context.host.forget(client);
+    if (newest.refused && context.sources.refusals != nullptr)
+        context.sources.refusals->note(**checked, *newest.refused, runtime::now());
     (void)co_await call.exchange.respond(submitted_response(newest, any, in_time, context.host));
 }
 
@@ -203,6 +207,21 @@ Task<void> draft(const Context& context, Call& call) {
     (void)co_await call.exchange.respond(std::move(response));
 }
 
+/// What was refused about a resource.
+Response refusals(const Context& context, const Call& call) {
+    constexpr std::size_t kShown = 100;
+    const auto path = parse_path(call.word("path").value_or(""), "path");
+    if (!path) return refusal(path.error());
+    json::Array rows;
+    if (context.sources.refusals != nullptr)
+        for (const RefusalJournal::Row& one : context.sources.refusals->about(*path, kShown))
+            rows.emplace_back(json::Object{{"time", to_rfc3339(one.time, Precision::Millis)},
+                                           {"txid", one.tx.hex()},
+                                           {"code", ledger::name(one.why.code)},
+                                           {"why", one.why.why}});
+    return json_response(json::Object{{"refusals", std::move(rows)}});
+}
+
 }  // namespace
 
 std::vector<Route> transaction_routes() {
@@ -233,6 +252,12 @@ std::vector<Route> transaction_routes() {
              .body_bytes_max = ledger::kTxJsonBytesMax,
              .answer = "StateExport",
              .handler = InTime{tx_context}},
+            {.name = "listRefusals",
+             .path = "/rhizome/v1/refusals",
+             .summary = "What this node was asked for about a resource and refused, newest first, since it started",
+             .parameters = {{.name = "path", .summary = "as in /namespaces/web/core/Pod/db"}},
+             .answer = "Refusals",
+             .handler = AtOnce{refusals}},
             {.name = "draftTransaction",
              .method = "POST",
              .path = "/rhizome/v1/drafts",

@@ -138,6 +138,7 @@ struct PeerManager::Inside {
     [[nodiscard]] bool is_linked(const ledger::MemberKey& identity) const;
     [[nodiscard]] bool group_is_full(const Address& address) const;
     /// A dial, or a link that was dialled, came to nothing.
+    [[nodiscard]] bool is_of_member(const Address& address) const;
     void note_failed(const Address& address);
     void note_good(const Address& address, const ledger::MemberKey& identity);
 };

@@ -153,7 +153,16 @@ void PeerManager::Inside::dial_more() {
     // Nobody left to dial: time to find out who is where.
     if (!dialled)
         for (std::size_t i = 0; i < config.feelers_max && dial_feeler();) ++i;
-    dial_at = now + (dialled ? config.dial_every : config.dial_idle);
+    const bool misses_any = std::any_of(members.begin(), members.end(), [&](const auto& member) {
+        return member.first != config.self && !is_linked(member.first);
+    });
+    dial_at = now + (dialled || misses_any ? config.dial_every : config.dial_idle);
+}
+
+bool PeerManager::Inside::is_of_member(const Address& address) const {
+    const KnownAddress* known = book.find(address);
+    if (known != nullptr && known->identity && is_member(*known->identity)) return true;
+    return std::any_of(members.begin(), members.end(), [&](const auto& member) { return member.second == address; });
 }
 
 void PeerManager::Inside::note_failed(const Address& address) {
@@ -165,6 +174,7 @@ void PeerManager::Inside::note_failed(const Address& address) {
     Waiting& wait = waiting[address];
     if (wait.failures < UINT8_MAX) ++wait.failures;
     wait.not_before = now + back_off(wait.failures, random);
+    if (is_of_member(address)) wait.not_before = std::min(wait.not_before, now + microseconds{config.member_wait_max});
 }
 
 void PeerManager::Inside::note_good(const Address& address, const ledger::MemberKey& identity) {

@@ -31,9 +31,10 @@ struct alignas(Inner) Reclaimer::Slab {
 
 namespace {
 
-/// A small state gets by with little: 64 KiB at a time. A large one takes 2 MiB at a time and asks for large pages:
-/// walks go all over memory, and finding out where a small page lies costs time too. docs/decisions/004 has what was
-/// measured.
+/// A state of a few documents, as one that a signature is made for, needs a handful of nodes: 4 KiB. A small one gets
+/// by with little: 64 KiB at a time. A large one takes 2 MiB at a time and asks for large pages: walks go all over
+/// memory, and finding out where a small page lies costs time too. docs/decisions/004 has what was measured.
+constexpr std::size_t kFirstBytes = std::size_t{4} << 10;
 constexpr std::size_t kSmallBytes = std::size_t{64} << 10;
 constexpr std::size_t kLargeBytes = std::size_t{2} << 20;
 constexpr std::uint32_t kSmallSlabsMax = 32;
@@ -51,8 +52,9 @@ Reclaimer::~Reclaimer() {
 
 /// A list of free nodes from new memory.
 Inner* Reclaimer::add_slab() {
-    const bool large = slab_count_.fetch_add(1, std::memory_order_relaxed) >= kSmallSlabsMax;
-    const std::size_t bytes = large ? kLargeBytes : kSmallBytes;
+    const std::uint32_t before = slab_count_.fetch_add(1, std::memory_order_relaxed);
+    const bool large = before >= kSmallSlabsMax;
+    const std::size_t bytes = large ? kLargeBytes : before == 0 ? kFirstBytes : kSmallBytes;
     const std::align_val_t alignment{large ? kLargeBytes : alignof(Slab)};
     void* const memory = ::operator new(bytes, alignment);
 #if defined(__linux__)

@@ -32,7 +32,7 @@ constexpr std::size_t kMapBytes = std::size_t{1} << 38;  // 256 GiB
 constexpr unsigned kReadersMax = 126;
 /// How much of the file may be mapped. Reading a page maps what the cache has around it, 64 KiB in all, so this is what
 /// some hundred lookups bring.
-constexpr std::uint64_t kMappedBytesMax = 16u << 20;
+constexpr std::uint64_t kMappedBytesMax = 6u << 20;
 /// So often is looked how much it is, which takes about as long as a lookup.
 constexpr std::uint64_t kTouchesUnseen = 64;
 constexpr std::uintptr_t kMappedAtOnce = 64u << 10;

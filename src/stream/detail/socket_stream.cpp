@@ -150,6 +150,18 @@ Task<Result<void>> Poller::wait(Side side) {
 
 namespace {
 
+/// After a network was cut, TCP alone waits twice as long before each further try: when the cut is healed after half a
+/// minute, another half may go by before anything moves. So it tries again every second (Linux 6.15), or else gives the
+/// connection up early, for whoever uses it to dial anew.
+void bound_silence(int descriptor) {
+    constexpr int kRtoMaxOption = 44;  // TCP_RTO_MAX_MS, which glibc does not name yet
+    constexpr int kTryAgainMillis = 1'000;
+    // Longer than the ten seconds that slow readers are given elsewhere: it counts for those as well.
+    constexpr unsigned kGiveUpMillis = 15'000;
+    if (::setsockopt(descriptor, IPPROTO_TCP, kRtoMaxOption, &kTryAgainMillis, sizeof kTryAgainMillis) != 0)
+        ::setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &kGiveUpMillis, sizeof kGiveUpMillis);
+}
+
 class SocketStream final : public Stream {
 public:
     SocketStream(const Strand& strand, int descriptor, Address peer, std::shared_ptr<void> keep)
@@ -157,6 +169,7 @@ public:
         if (!peer_.is_local) {
             const int yes = 1;  // small answers leave at once; whoever writes much writes it together
             ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+            bound_silence(descriptor);
         }
     }
 

@@ -5,7 +5,6 @@
 
 #include "cli/commands/key/passphrase.h"
 #include "cli/commands/key/shared.h"
-#include "cli/commands/tx/shared.h"
 #include "ledger/signing.h"
 
 namespace rhizome::cli {
@@ -19,6 +18,31 @@ std::vector<Option> signing_options() {
              .completion = Completion::of(key::key_names)},
             key::passphrase_file_option(),
             key::keys_option()};
+}
+
+namespace {
+
+bool wants_signature(const ledger::InputUse& use) {
+    return use.role == ledger::InputRole::Consumed || use.role == ledger::InputRole::Authority;
+}
+
+}  // namespace
+
+Result<ledger::Tx> sign_draft(tx::Drafted drafted, const ledger::Signer& signer, std::string_view program) {
+    const ledger::LedgerState& state = drafted.world.state;
+    TRY(const auto draft, ledger::check_tx(drafted.tx));
+    const auto uses = ledger::uses_of_inputs(*draft, state);
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        if (!wants_signature(uses[i])) continue;
+        auto progress = ledger::advance(*draft, i, uses[i], drafted.world.at.chain, state, &signer);
+        if (!progress.complete)
+            return fail(ErrorKind::Denied,
+                        fmt::format("one signature is not enough here, {} is missing\n'{} tx new', 'tx sign' and "
+                                    "'tx submit' collect several",
+                                    progress.missing, program));
+        drafted.tx.inputs[i].unlocking = std::move(progress.unlocking);
+    }
+    return std::move(drafted.tx);
 }
 
 Result<json::Value> submit_tx(node::RpcClient& client, const ledger::Tx& tx, std::string_view stage) {
@@ -41,32 +65,16 @@ Result<json::Value> write_changes(Invocation& call, node::RpcClient& client, std
     for (ledger::Change& change : changes)
         form.changes.push_back({.document = std::move(change.document), .lock = std::move(change.lock)});
     TRY(auto drafted, tx::draft_at(client, form, call.console.now()));
-    ledger::Tx& tx = drafted.tx;
-    const ledger::LedgerState& state = drafted.world.state;
-    TRY(const auto draft, ledger::check_tx(tx));
-    const auto uses = ledger::uses_of_inputs(*draft, state);
-    const auto wants = [](const ledger::InputUse& use) {
-        return use.role == ledger::InputRole::Consumed || use.role == ledger::InputRole::Authority;
-    };
+    TRY(const auto draft, ledger::check_tx(drafted.tx));
     // Before the passphrase: a key that is of no use here costs no typing.
-    for (const ledger::InputUse& use : uses)
-        if (wants(use) && !ledger::can_help(info.public_key, use.lock, state))
+    for (const ledger::InputUse& use : ledger::uses_of_inputs(*draft, drafted.world.state))
+        if (wants_signature(use) && !ledger::can_help(info.public_key, use.lock, drafted.world.state))
             return fail(ErrorKind::Denied,
                         fmt::format("the key {} does not decide about this\n--key names another; the "
                                     "owner of the cluster decides about everything",
                                     info.name));
     TRY(const auto secret, key::open_key(call, store, info));
-    const ledger::Signer signer{secret, info.public_key};
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-        if (!wants(uses[i])) continue;
-        auto progress = ledger::advance(*draft, i, uses[i], drafted.world.at.chain, state, &signer);
-        if (!progress.complete)
-            return fail(ErrorKind::Denied,
-                        fmt::format("one signature is not enough here, {} is missing\n'{} tx new', 'tx sign' and "
-                                    "'tx submit' collect several",
-                                    progress.missing, call.program));
-        tx.inputs[i].unlocking = std::move(progress.unlocking);
-    }
+    TRY(const auto tx, sign_draft(std::move(drafted), {secret, info.public_key}, call.program));
     return submit_tx(client, tx, "final");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/commands/node/shared.h"
+#include "cli/commands/tx/shared.h"
 #include "ledger/draft.h"
 #include "ledger/json_form.h"
 
@@ -10,6 +11,9 @@ namespace rhizome::cli {
 
 /// `--key NAME` (default: admin), `--passphrase-file`, `--keys`.
 std::vector<Option> signing_options();
+
+/// The draft with every unlocking script that `signer` alone can make; Denied when it needs somebody else's signature.
+Result<ledger::Tx> sign_draft(tx::Drafted drafted, const ledger::Signer& signer, std::string_view program);
 
 /// What the node answers to a transaction once it has come as far as `stage` (accepted, included, final). A refusal is
 /// an error with the ledger's own sentence.

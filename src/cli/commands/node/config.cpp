@@ -21,6 +21,7 @@ std::string_view name(node::SettingType type) {
         case node::SettingType::Bytes: return "size";
         case node::SettingType::Choice: return "choice";
         case node::SettingType::Path: return "path";
+        case node::SettingType::Url: return "URL";
         case node::SettingType::Addresses: return "addresses";
         case node::SettingType::Resources: return "resources";
     }

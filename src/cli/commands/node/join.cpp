@@ -7,18 +7,17 @@
 
 #include "cli/commands/commands.h"
 #include "cli/commands/founding.h"
+#include "cli/commands/key/shared.h"
+#include "cli/commands/node/first_chain.h"
 #include "cli/commands/node/settings.h"
 #include "cli/commands/node/shared.h"
 #include "cli/commands/node/up.h"
-#include "cli/commands/tx/shared.h"
 #include "cli/data_option.h"
-#include "cli/offline_chain.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 #include "node/identity.h"
 #include "node/joining.h"
 #include "node/status.h"
-#include "runtime/files.h"
 #include "runtime/interrupt.h"
 #include "runtime/log_stream.h"
 
@@ -27,8 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr milliseconds kFirstAnswerMax{15'000};
 constexpr milliseconds kLook{100};
+/// Ten seconds for the token to come here; or so many others that use the same one at the same time.
+constexpr int kTriesMax = 100;
 
 struct Joining {
     node::JoinTicket ticket;
@@ -54,31 +54,6 @@ Result<Joining> read_wish(Invocation& call) {
     return Joining{std::move(ticket), *std::move(address), std::move(data), std::move(name)};
 }
 
-/// The chain's first block from the other machine, in a directory of ours. What comes after it the node fetches.
-Result<void> begin_chain(const Joining& join) {
-    TRY(runtime::make_folder(join.data, 0700));
-    auto identity = node::load_identity(join.data);
-    const bool is_new = !identity && identity.error().kind == ErrorKind::NotFound;
-    if (is_new) identity = node::make_identity(join.data);
-    if (!identity) return Fail{std::move(identity).error()};
-    stream::IoContext io{{.threads = 1}};
-    auto block = node::fetch_genesis(io, join.address, identity->keys, join.ticket.chain, kFirstAnswerMax);
-    if (!block)
-        return fail(block.error().kind, fmt::format("{} cannot be asked for the chain: {}\nis a node up there, and is "
-                                                    "its port open? 'rhizome status' there says where it listens",
-                                                    join.address.text(), block.error().message));
-    OfflineChain with;
-    auto part = with.judge.judge_genesis(*block);
-    if (!part) return Fail{tx::error_of(part.error())};
-    auto commit = ledger::apply_genesis(*block, *part);
-    if (!commit) return Fail{tx::error_of(commit.error())};
-    // With keys made a moment ago nothing can have been signed before.
-    TRY(auto chain,
-        store::Chain::create(join.data, {*std::move(block), *std::move(commit)}, with.block_rules(), with.pool, {},
-                             is_new ? store::ChainOrigin::MadeHere : store::ChainOrigin::FromElsewhere));
-    return chain->close();
-}
-
 /// Waits until the chain is here up to the block that the token names; Denied when it is another chain from there on.
 Result<void> wait_for_chain(Invocation& call, const Joining& join, node::Daemon& daemon,
                             const runtime::Interrupt& interrupt) {
@@ -89,7 +64,8 @@ Result<void> wait_for_chain(Invocation& call, const Joining& join, node::Daemon&
         const std::uint64_t height = view->tip.height.number();
         if (height > shown) progress.advance(std::min(height, join.ticket.height.number()) - std::min(shown, height));
         shown = height;
-        if (height >= join.ticket.height.number()) {
+        // Without a link what is written now would wait for the next time that it is told to others.
+        if (height >= join.ticket.height.number() && !daemon.peers().list().empty()) {
             TRY(const auto at, daemon.host().store().info_at(join.ticket.height));
             if (at.hash == join.ticket.block) return ok();
             return fail(ErrorKind::Denied,
@@ -103,29 +79,24 @@ Result<void> wait_for_chain(Invocation& call, const Joining& join, node::Daemon&
     }
 }
 
-/// Writes this machine's Node with the token, and waits until the chain has it.
-Result<void> become_member(const Joining& join, node::Daemon& daemon, const crypto::NodeKeys& keys,
-                           const node::NodeTraits& traits, const runtime::Interrupt& interrupt) {
-    if (!node::node_name_of(daemon.host().key(), *daemon.host().view()).empty()) return ok();
-    std::optional<ledger::SharedTx> tx;
-    // The token may be a block away.
-    for (int tries = 0; !tx; ++tries) {
-        auto made = node::make_join_tx(join.ticket, join.name, keys, traits, daemon.host().view()->state);
-        if (made) {
-            tx = *std::move(made);
-        } else if (made.error().kind != ErrorKind::NotFound || tries == 100 || interrupt.asked()) {
-            return Fail{std::move(made).error()};
-        } else {
-            (void)daemon.wait_for_end(kLook);
-        }
-    }
+/// Whether the token that the transaction uses is the one that the chain has now.
+bool is_current(const Joining& join, const ledger::SharedTx& tx, const node::NodeView& view) {
+    const auto path = state::Path::join_token(join.ticket.name);
+    const state::Entry* token = path ? view.state.get(*path) : nullptr;
+    return token != nullptr && token->origin().latest.output == tx->tx.inputs.front().previous;
+}
+
+/// What became of it in the end, or as far as it need come; nothing when somebody interrupted, or when the token is
+/// another by now and waiting for the refusal to be final would be waiting for nothing.
+std::optional<core::Answer> submit_and_wait(const Joining& join, node::Daemon& daemon, const ledger::SharedTx& tx,
+                                            const runtime::Interrupt& interrupt) {
     struct Told {
         std::mutex mutex{};
         std::condition_variable changed{};
         std::optional<core::Answer> newest{};
     };
     const auto told = std::make_shared<Told>();
-    (void)daemon.host().submit(*tx, [told](const core::Answer& answer) {
+    const auto client = daemon.host().submit(tx, [told](const core::Answer& answer) {
         const std::lock_guard hold{told->mutex};
         told->newest = answer;
         told->changed.notify_all();
@@ -133,12 +104,38 @@ Result<void> become_member(const Joining& join, node::Daemon& daemon, const cryp
     std::unique_lock hold{told->mutex};
     while (!interrupt.asked()) {
         told->changed.wait_for(hold, kLook);
-        if (!told->newest) continue;
-        if (told->newest->refused)
-            return fail(ErrorKind::Denied, fmt::format("the cluster refuses this machine: {}\n--node gives it another "
-                                                       "name; 'token new' on a member makes another token",
-                                                       to_text(*told->newest->refused)));
-        if (told->newest->stage == core::Stage::Final || told->newest->stage == core::Stage::Included) return ok();
+        if (told->newest && told->newest->stage != core::Stage::Accepted) return told->newest;
+        if (!is_current(join, tx, *daemon.host().view())) break;
+    }
+    daemon.host().forget(client);
+    return std::nullopt;
+}
+
+/// Whether the token was there in another form: this machine is still behind, or another one has used the same token.
+bool is_outdated(const ledger::Reject& refused) {
+    return refused.code == ledger::RejectCode::MissingInput || refused.code == ledger::RejectCode::StaleInput;
+}
+
+/// Writes this machine's Node with the token, and waits until the chain has it.
+Result<void> become_member(const Joining& join, node::Daemon& daemon, const crypto::NodeKeys& keys,
+                           const node::NodeTraits& traits, const runtime::Interrupt& interrupt) {
+    for (int tries = 0; tries < kTriesMax && !interrupt.asked(); ++tries) {
+        if (!node::node_name_of(daemon.host().key(), *daemon.host().view()).empty()) return ok();
+        if (tries > 0) (void)daemon.wait_for_end(kLook);
+        const bool is_last = tries + 1 == kTriesMax;
+        auto tx = node::make_join_tx(join.ticket, join.name, keys, traits, daemon.host().view()->state);
+        if (!tx) {
+            // The token may be a block away.
+            if (tx.error().kind == ErrorKind::NotFound && !is_last) continue;
+            return Fail{std::move(tx).error()};
+        }
+        const auto answer = submit_and_wait(join, daemon, *tx, interrupt);
+        if (!answer) continue;  // is it a member now, with this very transaction?
+        if (!answer->refused) return ok();
+        if (is_outdated(*answer->refused) && !is_last) continue;
+        return fail(ErrorKind::Denied, fmt::format("the cluster refuses this machine: {}\n--node gives it another "
+                                                   "name; 'token new' on a member makes another token",
+                                                   to_text(*answer->refused)));
     }
     return fail(ErrorKind::Unavailable, "interrupted before the cluster answered; 'up' shows whether it did");
 }
@@ -148,20 +145,26 @@ Result<void> run_join(Invocation& call) {
     TRY(const auto config, config_of(call, join.data));
     auto options = daemon_options(config, join.data);
     options.peers.seeds.push_back(join.address);
-    TRY(begin_chain(join));
-    TRY(const auto identity, node::load_identity(join.data));
     {
         const runtime::Interrupt interrupt;
+        TRY(begin_chain(call, {join.ticket, join.address, join.data}, interrupt));
+        TRY(const auto identity, node::load_identity(join.data));
         runtime::StreamSink sink{call.console.err, runtime::LogForm::Text};
         node::DaemonOptions quiet = options;
         quiet.report.reset();  // it says what it is once it runs
         quiet.log = Log{sink, {.level = LogLevel::Warn, .debug_areas = {}}};
         TRY(const auto daemon, node::Daemon::start(quiet));
         TRY(wait_for_chain(call, join, *daemon, interrupt));
-        TRY(become_member(join, *daemon, identity.keys, options.report->traits, interrupt));
+        if (options.role == node::NodeRole::Member)
+            TRY(become_member(join, *daemon, identity.keys, options.report->traits, interrupt));
         TRY(daemon->stop());
     }
-    call.console.err << fmt::format("{} is a member now\n\n", join.name);
+    if (options.role == node::NodeRole::Member) {
+        call.console.err << fmt::format("{} is a member now\n\n", join.name);
+    } else {
+        call.console.err << fmt::format("this machine follows the cluster as {}; the token was not used up\n\n",
+                                        name(options.role));
+    }
     if (!call.flag("detach")) return run_node(call, config, std::move(options));
     return detach_node(call, join.data, detached_words(call, config, join.data, {join.address.text()}));
 }
@@ -171,25 +174,35 @@ Result<void> run_join(Invocation& call) {
 Command join_command() {
     std::vector<Option> options{
         data_option(),
+        key::keys_option(),
         {.name = "token",
          .letter = 't',
          .value_name = "TOKEN",
          .help = "what 'token new' printed on a member",
          .variable = "RHIZOME_TOKEN",
          .required = true},
-        {.name = "node", .value_name = "NAME", .help = "this machine's name; default: its host name"}};
+        {.name = "node", .value_name = "NAME", .help = "this machine's name; default: its host name"},
+        sync_option()};
     for (Option& option : running_options()) options.push_back(std::move(option));
     return {
         .name = "join",
         .summary = "Make this machine a member of a cluster, and start its node",
         .details =
-            "Asks the node at ADDRESS for the chain, checks every block of it and that it leads through the block that "
-            "the token names, and registers this machine with the token. From then on it seals, votes and knows the "
-            "other members by itself: ADDRESS is needed once.\n"
+            "Asks the node at ADDRESS, and those it names, for the chain, and registers this machine with the token. "
+            "From then on it seals, votes and knows the other members by itself: ADDRESS is needed once.\n"
             "\n"
-            "A token is used up by joining, expires, and can be revoked. When something fails half way, 'up' goes on "
-            "with what is there.",
-        .examples = {{"as 'token new' printed it", "rhizome join 10.0.0.7:7700 --token rz1-..."}},
+            "A short chain comes whole: every block is checked, and that they lead through the block that the token "
+            "names. Of one with 1,000 blocks or more the state after that block is fetched instead, in parts that are "
+            "each checked against it, and the blocks that came later; history from before is then not kept here. "
+            "--sync says which. Where nobody has that state any more, all blocks are fetched.\n"
+            "\n"
+            "With --role observer or watchtower it becomes no member: the token only says which chain to follow, and "
+            "is not used up.\n"
+            "\n"
+            "A token is used up by joining, expires, and can be revoked. When it is killed before the chain is here, "
+            "'join' begins again; when something fails after that, 'up' goes on with what is there.",
+        .examples = {{"as 'token new' printed it", "rhizome join 10.0.0.7:7700 --token rz1-..."},
+                     {"a full copy that takes no part", "rhizome join 10.0.0.7:7700 --token rz1-... --role observer"}},
         .arguments = {{.name = "ADDRESS", .help = "of a node of the cluster: host:port"}},
         .options = std::move(options),
         .variables = setting_variables(),

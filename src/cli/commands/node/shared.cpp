@@ -70,6 +70,33 @@ std::string clock_text(const json::Value& status) {
                        offsets.size(), offsets.size() == 1 ? "" : "s");
 }
 
+/// What a watchtower told, newest first.
+std::string alerts_text(const json::Value& status) {
+    std::string text;
+    const json::Value* alerts = status.find_path({"watching", "alerts"});
+    if (alerts == nullptr || !alerts->is_array()) return text;
+    for (const json::Value& alert : *alerts->if_array())
+        text += fmt::format("\nalert: {} {} ({}): {}\n", alert.text_at({"at"}),
+                            alert.text_at({"node"}).empty() ? alert.text_at({"key"}) : alert.text_at({"node"}),
+                            alert.text_at({"kind"}), alert.text_at({"what"}));
+    return text;
+}
+
+/// What was unusual on the chain since the start, newest first.
+std::string unusual_text(const json::Value& status) {
+    std::string text;
+    const json::Value* last = status.find_path({"unusual", "last"});
+    if (last == nullptr || !last->is_array()) return text;
+    for (const json::Value& one : *last->if_array())
+        text +=
+            fmt::format("\nunusual: {} ({}): {}\n", one.text_at({"at"}), one.text_at({"kind"}), one.text_at({"what"}));
+    if (!text.empty())
+        text +=
+            "  try: 'rhizome watch' shows who changes what; quotas, cooldown and locks bound it (spec of the "
+            "Cluster)\n";
+    return text;
+}
+
 std::string warnings_text(const json::Value& status) {
     std::string text;
     const json::Value* warnings = status.find("warnings");
@@ -119,32 +146,65 @@ Result<std::optional<json::Value>> document_at(node::RpcClient& client, const st
     return document == nullptr ? std::optional<json::Value>{} : std::optional{*document};
 }
 
+namespace {
+
+/// `2 deployments.apps, 7 pods`.
+std::string only_stored_text(const json::Value& status) {
+    const json::Value* kinds = status.find("onlyStored");
+    std::string text;
+    if (kinds == nullptr || !kinds->is_array()) return text;
+    for (const json::Value& one : *kinds->if_array())
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number_at(one, {"count"}), one.text_at({"resource"}));
+    return text;
+}
+
+}  // namespace
+
 std::string status_text(const Console& console, const json::Value& status) {
     const Time now = from_rfc3339(status.text_at({"now"})).value_or(console.now());
     Fields fields;
     fields.add("cluster",
                fmt::format("{} ({}..)", status.text_at({"cluster"}), status.text_at({"chainId"}).substr(0, 16)));
-    fields.add("node", is_true(status, "member") ? Cell{std::string{status.text_at({"node"})}}
-                                                 : Cell{"not a member yet", Tone::Warning});
-    fields.add("key", std::string{status.text_at({"key"})});
+    const std::string role{status.text_at({"role"})};
+    if (role.empty() || role == "member") {
+        fields.add("node", is_true(status, "member") ? Cell{std::string{status.text_at({"node"})}}
+                                                     : Cell{"not a member yet", Tone::Warning});
+    } else if (is_true(status, "member")) {
+        fields.add("node", {fmt::format("{}, a member that runs as {}: it neither seals nor votes",
+                                        status.text_at({"node"}), role),
+                            Tone::Warning});
+    } else {
+        fields.add("role", role);
+    }
+    const bool is_light = role == "light";
+    if (!is_light) fields.add("key", std::string{status.text_at({"key"})});
     fields.add("height", fmt::format("{} ({} ago)", number_at(status, {"height"}), age_at(status, {"time"}, now)));
     fields.add("final", fmt::format("{} ({} ago)", number_at(status, {"final", "height"}),
                                     age_at(status, {"final", "time"}, now)));
+    if (const auto from = number_at(status, {"historyFrom"}); from > 0)
+        fields.add("history", fmt::format("from block {} on; older ones are not kept here", from));
     const auto coming = number_at(status, {"votersToCome"});
     fields.add("voters",
                fmt::format("{}, {} make a quorum{}", number_at(status, {"voters"}), number_at(status, {"quorum"}),
                            coming > 0 ? fmt::format("; {} from the next change on", coming) : ""));
     const json::Value* peers = status.find("peers");
-    fields.add("peers", fmt::format("{}", peers != nullptr && peers->is_array() ? peers->if_array()->size() : 0));
-    fields.add("clock", clock_text(status));
+    if (!is_light)
+        fields.add("peers", fmt::format("{}", peers != nullptr && peers->is_array() ? peers->if_array()->size() : 0));
+    if (!is_light) fields.add("clock", clock_text(status));
     if (const auto generation = number_at(status, {"generation"}); generation > 0)
         fields.add("recoveries", {fmt::format("{}", generation), Tone::Warning});
-    fields.add("pending", fmt::format("{} transactions", number_at(status, {"pending"})));
+    if (!is_light) fields.add("pending", fmt::format("{} transactions", number_at(status, {"pending"})));
     fields.add("documents", fmt::format("{}", number_at(status, {"documents"})));
+    if (const std::string kinds = only_stored_text(status); !kinds.empty())
+        fields.add("not acted on", {kinds + ": stored and shown, nothing more in this version", Tone::Warning});
     fields.add("version", std::string{status.text_at({"version"})});
     fields.add("up for", age_at(status, {"started"}, now));
+    if (const json::Value* watching = status.find("watching"))
+        fields.add("watched",
+                   fmt::format("{} blocks, of which {} left something out; {} alerts", number_at(*watching, {"blocks"}),
+                               number_at(*watching, {"shortBlocks"}), number_at(*watching, {"alertsTotal"})));
     std::string text = fields.render(console.out_style) + "\n" + members_table(console, status);
-    return text + warnings_text(status);
+    return text + alerts_text(status) + unusual_text(status) + warnings_text(status);
 }
 
 }  // namespace rhizome::cli

@@ -51,10 +51,13 @@ Result<void> run_new(Invocation& call) {
     TRY(const auto answer, write_changes(call, *client,
                                          {{.document = node::join_token_document(ticket.name, count, expires),
                                            .lock = node::staging_lock(ticket.key().public_key())}}));
-    // What is believed is the newest final block.
+    // What is believed is the block that has the token, whose state members keep for those who come with it; where
+    // nothing becomes final, the newest block that did.
+    const bool is_final = answer.text_at({"stage"}) == "final";
     const auto chain = ledger::ChainId::from_hex(status.text_at({"chainId"}));
-    const auto block = ledger::BlockHash::from_hex(status.text_at({"final", "hash"}));
-    const json::Value* height = status.find_path({"final", "height"});
+    const auto block =
+        ledger::BlockHash::from_hex(is_final ? answer.text_at({"block"}) : status.text_at({"final", "hash"}));
+    const json::Value* height = is_final ? answer.find("height") : status.find_path({"final", "height"});
     if (!chain || !block || height == nullptr) return fail(ErrorKind::Failed, "the node's status cannot be read");
     ticket.chain = *chain;
     ticket.block = *block;
@@ -132,8 +135,8 @@ Command token_command() {
         .summary = "Make a token that lets another machine join",
         .details =
             "Writes a JoinToken to the chain, signed by the owner of the cluster, and prints what to type on the "
-            "new machine. The token names the chain and its newest final block, so that the new machine cannot "
-            "be led to another.",
+            "new machine. The token names the chain and the block that has it, so that the new machine cannot "
+            "be led to another; members keep the state after that block until the token is used up.",
         .examples = {{"for one machine, within the hour", "rhizome token new"},
                      {"for ten machines this week", "rhizome token new --count 10 --expires 7d"}},
         .options = options_of_token(

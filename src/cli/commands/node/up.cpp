@@ -2,9 +2,6 @@
 // `rhizome up` and `rhizome down`: a node on this machine.
 #include "cli/commands/node/up.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -13,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/founding.h"
 #include "cli/commands/key/passphrase.h"
+#include "cli/commands/key/shared.h"
 #include "cli/commands/node/settings.h"
 #include "cli/commands/node/shared.h"
 #include "cli/data_option.h"
@@ -20,11 +18,11 @@
 #include "cli/print.h"
 #include "cli/text.h"
 #include "node/status.h"
+#include "runtime/background_process.h"
 #include "runtime/files.h"
 #include "runtime/interrupt.h"
 #include "runtime/log_file.h"
 #include "runtime/log_stream.h"
-#include "runtime/os_error.h"
 #include "runtime/service_manager.h"
 
 namespace rhizome::cli {
@@ -71,12 +69,17 @@ void say_started(Invocation& call, node::Daemon& daemon) {
     fields.add("listens", listens_text(daemon));
     std::string asked;
     for (const stream::Address& address : daemon.rpc_addresses()) asked += (asked.empty() ? "" : ", ") + address.text();
+    std::string kubernetes;
+    for (const stream::Address& address : daemon.api_addresses())
+        kubernetes += (kubernetes.empty() ? "" : ", ") + address.text();
+    fields.add("Kubernetes", kubernetes.empty() ? "not served" : kubernetes);
     fields.add("RPC", asked.empty() ? "on its local socket only" : asked + " and its local socket");
     call.console.err << fields.render(call.console.err_style);
     const std::string data = data_words(call);
     call.console.err << fmt::format(
         "\nIt runs. In another terminal:\n"
         "  {0} status{1}            how it is\n"
+        "  {0} kubeconfig{1}        let kubectl ask it\n"
         "  {0} token new{1}         a second machine: 'join' there with what this prints\n"
         "  {0} watch{1}             what happens, as it happens\n"
         "Ctrl-C stops it; nothing is lost.\n\n",
@@ -143,6 +146,9 @@ node::DaemonOptions daemon_options(const node::Config& config, const fs::path& d
     options.peers.seeds = config.addresses("peers");
     options.peers.outbound = config.number("links.outbound");
     options.peers.inbound_max = config.number("links.inboundMax");
+    options.role = node::node_role_from(config.text("role")).value_or(node::NodeRole::Member);
+    options.watch.rules.bound = milliseconds{static_cast<std::int64_t>(config.number("watch.bound"))};
+    if (const std::string url = config.text("watch.webhook"); !url.empty()) options.watch.webhook = url;
     options.lan_discovery = config.is_on("lanDiscovery");
     options.rpc_listen = config.addresses("rpc.listen");
     // What nobody asked for is done without where the port is taken: a second node on the machine.
@@ -150,6 +156,16 @@ node::DaemonOptions daemon_options(const node::Config& config, const fs::path& d
         options.rpc_listen_if_free = options.rpc_listen.front();
         options.rpc_listen.clear();
     }
+    options.metrics_listen = config.addresses("metrics.listen");
+    options.api_listen = config.addresses("api.listen");
+    if (config.held("api.listen").origin == node::Origin::Default) {
+        options.api_listen_if_free = options.api_listen.front();
+        options.api_listen.clear();
+    }
+    options.api_token_file = config.text("api.tokenFile");
+    options.api_audit = {.file = config.text("api.auditLog"),
+                         .bytes_max = config.number("api.auditLogSize"),
+                         .files_max = static_cast<unsigned>(config.number("api.auditLogFiles"))};
     options.mining_percent = static_cast<unsigned>(config.number("mine"));
     options.report =
         node::ReporterOptions{.traits = {.arch = node::machine_architecture(), .has_agent = config.is_on("agent")},
@@ -160,6 +176,14 @@ node::DaemonOptions daemon_options(const node::Config& config, const fs::path& d
 }
 
 Result<void> run_node(Invocation& call, const node::Config& config, node::DaemonOptions options) {
+    if (const std::string file = config.text("cosign.rules"); !file.empty()) {
+        TRY(const auto text, runtime::read_file(file, follow::kCosignRulesBytesMax));
+        auto rules = follow::cosign_rules_from(text);
+        if (!rules) return Fail{with_context(printable(file), rules.error())};
+        options.cosign_rules = *std::move(rules);
+    }
+    TRY(const auto keys, key::keystore_of(call));
+    options.api_keys = keys.folder();
     TRY(const auto sink, open_log(call, config));
     const LogLevel level = log_level_from(config.text("log.level")).value_or(LogLevel::Info);
     // A person sees the line of status; a log beside it would only be in its way unless something is wrong.
@@ -195,44 +219,32 @@ namespace {
 
 /// The process's own error, as it would have been printed here.
 Fail<Error> did_not_start(const std::string& last_words) {
-    constexpr std::size_t kWordsMax = 16u << 10;
-    const std::string text = runtime::read_file(last_words, kWordsMax).value_or("");
-    const std::size_t error = text.rfind("error: ");
-    if (error == std::string::npos)
+    const auto why = last_error_in(last_words);
+    if (!why)
         return fail(ErrorKind::Failed,
                     fmt::format("the node did not start\nwhat it said last is in {}", printable(last_words)));
-    std::string why = text.substr(error + std::string_view{"error: "}.size());
-    for (std::size_t at = why.find("\nhint: "); at != std::string::npos; at = why.find("\nhint: ", at))
-        why.replace(at, std::string_view{"\nhint: "}.size(), "\n");
-    while (why.ends_with('\n')) why.pop_back();
-    return fail(ErrorKind::Failed, "the node did not start: " + why);
+    return fail(ErrorKind::Failed, "the node did not start: " + *why);
 }
 
 }  // namespace
 
+std::optional<std::string> last_error_in(const fs::path& last_words) {
+    constexpr std::size_t kWordsMax = 16u << 10;
+    const std::string text = runtime::read_file(last_words, kWordsMax).value_or("");
+    const std::size_t error = text.rfind("error: ");
+    if (error == std::string::npos) return std::nullopt;
+    std::string why = text.substr(error + std::string_view{"error: "}.size());
+    for (std::size_t at = why.find("\nhint: "); at != std::string::npos; at = why.find("\nhint: ", at))
+        why.replace(at, std::string_view{"\nhint: "}.size(), "\n");
+    while (why.ends_with('\n')) why.pop_back();
+    return why;
+}
+
 Result<void> detach_node(Invocation& call, const fs::path& data, const std::vector<std::string>& words) {
     const std::string last_words = last_words_of(data).native();
-    posix_spawn_file_actions_t actions{};
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, last_words.c_str(),
-                                       O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0600);
-    ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    posix_spawnattr_t attributes{};
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    std::vector<char*> argv;
-    std::string program = "/proc/self/exe";
-    std::string shown = "rhizome";
-    argv.push_back(shown.data());
-    std::vector<std::string> kept = words;
-    for (std::string& word : kept) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_t pid = 0;
-    const int failed = ::posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-    if (failed != 0) return Fail{runtime::os_error("start the node", failed)};
+    TRY(auto held, runtime::hold_process({.program = "/proc/self/exe", .arguments = words, .output = last_words}));
+    TRY(held.begin());
+    const runtime::ProcessId process = held.id();
 
     const auto give_up = runtime::instant_now() + kStartMax;
     for (;;) {
@@ -240,16 +252,15 @@ Result<void> detach_node(Invocation& call, const fs::path& data, const std::vect
             TRY(const auto status, client->get("/rhizome/v1/status"));
             call.console.out << status_text(call.console, status);
             call.console.err << fmt::format(
-                "\nIt runs in the background (process {}).\n'{} logs{}' shows its log, '{} down{}' stops it.\n", pid,
-                call.program, data_words(call), call.program, data_words(call));
+                "\nIt runs in the background (process {}).\n'{} logs{}' shows its log, '{} down{}' stops it.\n",
+                process.pid, call.program, data_words(call), call.program, data_words(call));
             return ok();
         }
-        int state = 0;
-        if (::waitpid(pid, &state, WNOHANG) == pid) return did_not_start(last_words);
+        if (!runtime::is_running(process)) return did_not_start(last_words);
         if (runtime::instant_now() > give_up)
             return fail(ErrorKind::Unavailable, fmt::format("the node does not answer yet (process {})\n'{} logs{}' "
                                                             "shows how far it is",
-                                                            pid, call.program, data_words(call)));
+                                                            process.pid, call.program, data_words(call)));
         ::usleep(50'000);
     }
 }
@@ -257,6 +268,7 @@ Result<void> detach_node(Invocation& call, const fs::path& data, const std::vect
 std::vector<std::string> detached_words(const Invocation& call, const node::Config& config, const fs::path& data,
                                         const std::vector<std::string>& peers) {
     std::vector<std::string> words{"up", "--data", data.native()};
+    if (const auto keys = call.if_text("keys")) words.insert(words.end(), {"--keys", *keys});
     for (std::string& word : setting_words(call)) words.push_back(std::move(word));
     // A list that is given replaces the one from elsewhere: what holds is said whole, with these besides.
     if (!peers.empty()) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "cli/invocation.h"
 #include "node/config.h"
@@ -23,6 +26,10 @@ std::vector<std::string> detached_words(const Invocation& call, const node::Conf
                                         const std::filesystem::path& data, const std::vector<std::string>& peers = {});
 /// Starts the same in the background and returns once it answers. `words` is what it is called with.
 Result<void> detach_node(Invocation& call, const std::filesystem::path& data, const std::vector<std::string>& words);
+
+/// The error that a process in the background ended with, as a message: from what it printed last. Nothing when it
+/// printed none.
+std::optional<std::string> last_error_in(const std::filesystem::path& last_words);
 
 /// Where a node in the background logs, unless its settings say otherwise.
 std::filesystem::path log_file_of(const std::filesystem::path& data);

@@ -10,6 +10,7 @@
 #include "cli/data_option.h"
 #include "cli/node_option.h"
 #include "cli/print.h"
+#include "cli/resource_names.h"
 #include "script/explain.h"
 
 /// `state get` and `state list`.
@@ -138,7 +139,9 @@ Command get_command() {
         .examples = {{"a pod", "rhizome state get pod/db -n web"},
                      {"by its path, as it was", "rhizome state get /namespaces/web/core/Pod/db --at 100"},
                      {"the cluster's rules", "rhizome state get / -o yaml"}},
-        .arguments = {{.name = "RESOURCE", .help = "KIND/NAME, or a path such as /namespaces/web"}},
+        .arguments = {{.name = "RESOURCE",
+                       .help = "KIND/NAME, or a path such as /namespaces/web",
+                       .completion = Completion::of(resource_names)}},
         .options = with_node_options({data_option(),
                                       {.name = "namespace",
                                        .letter = 'n',

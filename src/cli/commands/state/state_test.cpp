@@ -48,7 +48,7 @@ TEST_F(StateCommand, GetShowsADocumentNowAndThen) {
 }
 
 TEST_F(StateCommand, ListShowsPathsLocksAndAges) {
-    const std::string text = harness.good({"state", "list"});
+    const std::string text = harness.good({"state", "list", "/namespaces/default"});
     EXPECT_TRUE(text.starts_with("PATH ")) << text;
     EXPECT_TRUE(has(text, one + "   ConfigMap   4        2s    as /\n")) << text;
     EXPECT_FALSE(has(text, "/chain/")) << text;

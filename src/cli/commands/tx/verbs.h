@@ -11,5 +11,7 @@ Command sign_command();
 Command decode_command();
 Command check_command();
 Command submit_command();
+Command cosign_command();
+Command held_command();
 
 }  // namespace rhizome::cli::tx

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/admission.h"
+
+#include <fmt/core.h>
+
+#include "api/certificates.h"
+#include "api/only_stored.h"
+#include "api/shown.h"
+#include "api/webhooks.h"
+#include "cluster/custom_definition.h"
+#include "cluster/defaults.h"
+#include "cluster/garbage.h"
+#include "cluster/names.h"
+#include "cluster/object.h"
+#include "cluster/validate.h"
+
+namespace rhizome::api {
+namespace {
+
+Result<void, Status> check_place(const Call& call, json::Value& object) {
+    const Kind& kind = *call.kind;
+    json::Value& metadata = object["metadata"];
+    if (metadata.is_null()) metadata = json::Object{};
+    if (!metadata.is_object()) return Fail{bad_request("metadata is no object")};
+    if (!kind.namespaced) {
+        metadata.make_object().erase("namespace");
+        return {};
+    }
+    const std::string given{cluster::namespace_of(object)};
+    if (given.empty()) {
+        metadata["namespace"] = call.path.name_space;
+    } else if (given != call.path.name_space) {
+        return Fail{
+            bad_request(fmt::format("the namespace of the provided object does not match the namespace sent on "
+                                    "the request: {} is not {}",
+                                    given, call.path.name_space))};
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>, Status> admit_new(const Call& call, json::Value& object, const std::string& name) {
+    const Kind& kind = *call.kind;
+    std::vector<std::string> warnings = standing_warnings(kind);
+    TRY(decode_object(call, object, warnings));
+    for (std::string& warning : only_stored_warnings(kind, object, nullptr)) warnings.push_back(std::move(warning));
+    for (std::string& one : webhook_warnings(kind, object)) warnings.push_back(std::move(one));
+    TRY(check_place(call, object));
+    if (!cluster::resource_version_of(object).empty())
+        return Fail{bad_request("resourceVersion should not be set on objects to be created")};
+    object["metadata"]["name"] = name;
+    cluster::prepare_for_create(object, kind);
+    if (is_signing_request(kind)) note_requester(object, call.user);
+    cluster::apply_defaults(object, kind);
+    strip_shown(object);
+    object["metadata"]["uid"] = cluster::uid_from(call.entropy);
+    cluster::fill_identity(object, kind);
+    if (!call.judged_later) {
+        const auto errors = cluster::validate_create(object, kind);
+        if (!errors.empty()) return Fail{invalid(kind, name, errors)};
+    }
+    if (cluster::is_definition(kind))
+        for (std::string& warning : cluster::definition_warnings(object)) warnings.push_back(std::move(warning));
+    return warnings;
+}
+
+Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Value& object, const json::Value& before,
+                                                      bool status) {
+    const Kind& kind = *call.kind;
+    std::vector<std::string> warnings = standing_warnings(kind);
+    TRY(decode_object(call, object, warnings));
+    for (std::string& warning : only_stored_warnings(kind, object, &before)) warnings.push_back(std::move(warning));
+    for (std::string& one : webhook_warnings(kind, object)) warnings.push_back(std::move(one));
+    TRY(check_place(call, object));
+    const std::string name{cluster::name_of(before)};
+    if (object.find_path({"metadata", "name"}) == nullptr) object["metadata"]["name"] = name;
+    const std::string_view version = cluster::resource_version_of(object);
+    // "0" is any version, as in a list.
+    if (!version.empty() && version != "0" && version != cluster::resource_version_of(before))
+        return Fail{conflict(kind, name)};
+    if (const auto uid = cluster::uid_of(object); !uid.empty() && uid != cluster::uid_of(before))
+        return Fail{conflict(kind, name,
+                             fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
+                                         cluster::uid_of(before)))};
+    // Filled in first, so that a spec that says the same is seen to be the same; a status is what it is put into.
+    if (!status) cluster::apply_defaults(object, kind);
+    cluster::prepare_for_update(object, before, kind, status);
+    // What was asked for stays what it was, whoever approves it.
+    if (is_signing_request(kind) && before.find("spec") != nullptr) object["spec"] = *before.find("spec");
+    if (status) cluster::apply_defaults(object, kind);
+    object["metadata"]["uid"] = cluster::uid_of(before);
+    if (!call.judged_later) {
+        const auto errors = cluster::validate_update(object, before, kind);
+        if (!errors.empty()) return Fail{invalid(kind, name, errors)};
+    }
+    if (cluster::is_definition(kind))
+        for (std::string& warning : cluster::definition_warnings(object)) warnings.push_back(std::move(warning));
+    return warnings;
+}
+
+Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* before, bool status) {
+    const Kind& kind = *call.kind;
+    TRY(check_place(call, object));
+    object["metadata"]["name"] = call.path.name;
+    if (before == nullptr) {
+        cluster::prepare_for_create(object, kind);
+        object["metadata"]["uid"] = cluster::uid_from(call.entropy);
+    } else {
+        if (!status) cluster::apply_defaults(object, kind);
+        cluster::prepare_for_update(object, *before, kind, status);
+        object["metadata"]["uid"] = cluster::uid_of(*before);
+    }
+    if (is_signing_request(kind)) {
+        if (before == nullptr)
+            note_requester(object, call.user);
+        else if (before->find("spec") != nullptr)
+            object["spec"] = *before->find("spec");
+    }
+    cluster::apply_defaults(object, kind);
+    const auto errors =
+        before == nullptr ? cluster::validate_create(object, kind) : cluster::validate_update(object, *before, kind);
+    if (!errors.empty()) return Fail{invalid(kind, call.path.name, errors)};
+    strip_shown(object);
+    return {};
+}
+
+bool is_ready_to_go(const Call& call, const Present& present, const json::Value& object) {
+    if (!cluster::is_terminating(object)) return false;
+    if (call.kind->group.empty() && call.kind->kind == "Namespace")
+        return cluster::namespace_may_go(object) && !(present.contents_wait && present.contents_wait());
+    const json::Value* finalizers = object.find_path({"metadata", "finalizers"});
+    return finalizers == nullptr || !finalizers->is_array() || finalizers->if_array()->empty();
+}
+
+void begin_to_end(json::Value& object, Time now, std::int64_t grace_seconds) {
+    object["metadata"]["deletionTimestamp"] = to_rfc3339(now);
+    object["metadata"]["deletionGracePeriodSeconds"] = grace_seconds;
+}
+
+}  // namespace rhizome::api

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// DELETE: an object goes, at once or when its last finalizer is gone.
+#include <fmt/core.h>
+
+#include "api/admission.h"
+#include "api/call.h"
+#include "api/shown.h"
+#include "cluster/garbage.h"
+#include "cluster/object.h"
+
+namespace rhizome::api {
+namespace {
+
+/// `DeleteOptions`, from the body and the query.
+struct Options {
+    std::string uid{};
+    std::string resource_version{};
+    std::string propagation{};
+    std::optional<std::int64_t> grace_seconds{};
+};
+
+Result<Options, Status> options_of(const Call& call) {
+    Options options{.propagation = std::string{call.query.text("propagationPolicy")}};
+    TRY(const auto grace, call.query.number("gracePeriodSeconds"));
+    if (grace) options.grace_seconds = static_cast<std::int64_t>(*grace);
+    if (call.body.empty()) return options;
+    TRY(const json::Value body, read_object(call));
+    options.uid = body.text_at({"preconditions", "uid"});
+    options.resource_version = body.text_at({"preconditions", "resourceVersion"});
+    if (const auto policy = body.text_at({"propagationPolicy"}); !policy.empty()) options.propagation = policy;
+    if (const json::Value* seconds = body.find("gracePeriodSeconds")) options.grace_seconds = seconds->if_int64();
+    if (!options.propagation.empty() && options.propagation != "Background" && options.propagation != "Foreground" &&
+        options.propagation != "Orphan")
+        return Fail{bad_request("propagationPolicy is Background, Foreground or Orphan")};
+    return options;
+}
+
+/// Namespaces that everything else relies on.
+Result<void, Status> check_may_go(const Call& call) {
+    if (!call.kind->group.empty() || call.kind->kind != "Namespace") return {};
+    for (const std::string_view kept : {"default", "kube-system", "kube-public"})
+        if (call.path.name == kept)
+            return Fail{forbidden(*call.kind, call.path.name, "this namespace may not be deleted")};
+    return {};
+}
+
+/// Who deletes an owner may want what belongs to it to go first, or to stay: a finalizer holds the owner until it is
+/// so.
+void add_finalizer(const Options& options, const Present& present, json::Value& object) {
+    const bool foreground = options.propagation == "Foreground";
+    if (!foreground && options.propagation != "Orphan") return;
+    const std::string_view finalizer = foreground ? cluster::kForeground : cluster::kOrphan;
+    if (cluster::has_finalizer(object, finalizer)) return;
+    if (present.has_dependents && !present.has_dependents(cluster::uid_of(object))) return;
+    object["metadata"]["finalizers"].make_array().emplace_back(finalizer);
+}
+
+}  // namespace
+
+Result<bool, Status> asks_for_dry_run(const Call& call) {
+    const bool evicts = call.verb == Verb::Create && call.path.subresource == "eviction";
+    if ((call.verb != Verb::Delete && !evicts) || call.body.empty()) return false;
+    TRY(const json::Value body, read_object(call));
+    const json::Value* dry = evicts ? body.find_path({"deleteOptions", "dryRun"}) : body.find("dryRun");
+    return dry != nullptr && dry->is_array() && !dry->if_array()->empty();
+}
+
+Planned delete_verb(const Call& call, const Present& present, const HeardOf& heard_of) {
+    TRY(const Options options, options_of(call));
+    TRY(check_may_go(call));
+    if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
+    json::Value object = shown_value(*call.kind, present.object, heard_of);
+    const std::string name{cluster::name_of(object)};
+    if (!options.uid.empty() && options.uid != cluster::uid_of(object))
+        return Fail{conflict(*call.kind, name,
+                             fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                                         options.uid, cluster::uid_of(object)))};
+    if (!options.resource_version.empty() && options.resource_version != cluster::resource_version_of(object))
+        return Fail{conflict(*call.kind, name,
+                             fmt::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in "
+                                         "object meta: {}",
+                                         options.resource_version, cluster::resource_version_of(object)))};
+    add_finalizer(options, present, object);
+    const bool space = call.kind->group.empty() && call.kind->kind == "Namespace";
+    const json::Value* finalizers = object.find_path({"metadata", "finalizers"});
+    bool waits = finalizers != nullptr && finalizers->is_array() && !finalizers->if_array()->empty();
+    if (space) waits = !cluster::namespace_may_go(object) || (present.contents_wait && present.contents_wait());
+    Draft draft;
+    if (!waits) return std::variant<Reply, Draft>{std::move(draft)};
+    if (cluster::is_terminating(object)) {
+        if (space)
+            return Fail{conflict(*call.kind, name,
+                                 "The system is ensuring all content is removed from this namespace.  Upon "
+                                 "completion, this namespace will automatically be purged by the system.")};
+        Reply known = object_reply(call, 200, present.object, heard_of);
+        return std::variant<Reply, Draft>{std::move(known)};
+    }
+    begin_to_end(object, call.now, options.grace_seconds.value_or(0));
+    strip_shown(object);
+    draft.object = std::move(object);
+    return std::variant<Reply, Draft>{std::move(draft)};
+}
+
+Planned finalize_verb(const Call& call, const Present& present, const HeardOf& heard_of) {
+    if (call.verb != Verb::Update) return Fail{method_not_allowed()};
+    if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
+    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(json::Value wanted, read_object(call));
+    std::vector<std::string> warnings;
+    TRY(decode_object(call, wanted, warnings));
+    const std::string_view version = cluster::resource_version_of(wanted);
+    if (!version.empty() && version != cluster::resource_version_of(before))
+        return Fail{conflict(*call.kind, call.path.name)};
+    json::Value object = before;
+    const json::Value* finalizers = wanted.find_path({"spec", "finalizers"});
+    object["spec"]["finalizers"] = finalizers == nullptr ? json::Value{json::Array{}} : *finalizers;
+    return change_to(call, present, before, std::move(object), std::move(warnings), heard_of);
+}
+
+}  // namespace rhizome::api

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/object.h"
+
+#include <gtest/gtest.h>
+
+namespace rhizome::cluster {
+namespace {
+
+json::Value read(std::string_view text) { return json::parse(text).value(); }
+
+const Kind& kind(std::string_view group, std::string_view plural) {
+    static const Kinds kKinds;
+    return *kKinds.find(group, "v1", plural);
+}
+
+TEST(Object, ReadsMetadata) {
+    const json::Value pod = read(R"({"metadata":{"name":"p","namespace":"d","uid":"u","resourceVersion":"7",
+        "labels":{"app":"web"},"annotations":{"a/b":"c"},"creationTimestamp":"2026-11-16T18:00:00Z",
+        "finalizers":["orphan"],"ownerReferences":[{"name":"x"},{"name":"y","controller":true}]},
+        "status":{"conditions":[{"type":"Ready","status":"True"}]}})");
+    EXPECT_EQ(name_of(pod), "p");
+    EXPECT_EQ(namespace_of(pod), "d");
+    EXPECT_EQ(uid_of(pod), "u");
+    EXPECT_EQ(resource_version_of(pod), "7");
+    EXPECT_EQ(label(pod, "app"), "web");
+    EXPECT_FALSE(label(pod, "tier"));
+    EXPECT_EQ(annotation(pod, "a/b"), "c");
+    EXPECT_EQ(to_rfc3339(*creation_time(pod)), "2026-11-16T18:00:00Z");
+    EXPECT_TRUE(has_finalizer(pod, "orphan"));
+    EXPECT_EQ(controller_of(pod)->text_at({"name"}), "y");
+    EXPECT_EQ(condition(pod, "Ready"), "True");
+    EXPECT_EQ(condition(pod, "Other"), "");
+    EXPECT_FALSE(is_terminating(pod));
+    for (const char* odd : {"null", "[]", "{}", "{\"metadata\":7}", "{\"metadata\":{\"name\":7,\"labels\":[]}}"}) {
+        EXPECT_EQ(name_of(read(odd)), "") << odd;
+        EXPECT_FALSE(label(read(odd), "a")) << odd;
+        EXPECT_EQ(controller_of(read(odd)), nullptr) << odd;
+    }
+}
+
+TEST(Object, ChecksMetadata) {
+    const struct {
+        std::string_view plural;
+        std::string_view group;
+        std::string_view metadata;
+        std::vector<std::string_view> errors;  // beginnings of their texts
+    } rows[] = {
+        {"configmaps", "", R"({"name":"a.b","namespace":"d"})", {}},
+        {"configmaps", "", R"({"namespace":"d"})", {"metadata.name: Required value: name or generateName is required"}},
+        {"configmaps",
+         "",
+         R"({"name":"A","namespace":"d"})",
+         {"metadata.name: Invalid value: \"A\": a lowercase RFC 1123 subdomain must consist"}},
+        {"configmaps", "", R"({"name":"a"})", {"metadata.namespace: Required value"}},
+        {"namespaces", "", R"({"name":"a.b"})", {"metadata.name: Invalid value: \"a.b\": a lowercase RFC 1123 label"}},
+        {"namespaces",
+         "",
+         R"({"name":"a","namespace":"b"})",
+         {"metadata.namespace: Forbidden: not allowed on this type"}},
+        {"services",
+         "",
+         R"({"name":"1a","namespace":"d"})",
+         {"metadata.name: Invalid value: \"1a\": a DNS-1035 label"}},
+        {"roles", "rbac.authorization.k8s.io", R"({"name":"system:x","namespace":"d"})", {}},
+        {"pods", "", R"({"name":"a","namespace":"d","generateName":"web-"})", {}},
+        {"pods", "", R"({"name":"a","namespace":"d","generateName":"Web-"})", {"metadata.generateName: Invalid value"}},
+        {"pods",
+         "",
+         R"({"name":"a","namespace":"d","labels":{"a b":"x","c":"-"}})",
+         {"metadata.labels: Invalid value: \"a b\": name part",
+          "metadata.labels: Invalid value: \"-\": a valid label"}},
+        {"pods",
+         "",
+         R"({"name":"a","namespace":"d","annotations":{"/x":"any thing"}})",
+         {"metadata.annotations: Invalid value: \"/x\": prefix part must be non-empty"}},
+        {"pods",
+         "",
+         R"({"name":"a","namespace":"d","finalizers":["foregroundDeletion","a.com/x","mine"]})",
+         {"metadata.finalizers[2]: Invalid value: \"mine\": name is neither a standard finalizer"}},
+        {"pods",
+         "",
+         R"({"name":"a","namespace":"d","ownerReferences":[{"apiVersion":"v1","kind":"X","name":"x"}]})",
+         {"metadata.ownerReferences[0].uid: Invalid value: \"\": must not be empty"}},
+    };
+    for (const auto& row : rows) {
+        json::Value object;
+        object["metadata"] = read(row.metadata);
+        const FieldErrors errors = check_metadata(object, kind(row.group, row.plural));
+        ASSERT_EQ(errors.size(), row.errors.size()) << row.metadata << ' ' << text(errors);
+        for (std::size_t i = 0; i < errors.size(); ++i)
+            EXPECT_TRUE(errors[i].text().starts_with(row.errors[i])) << errors[i].text();
+    }
+    json::Value large = read(R"({"metadata":{"name":"a","namespace":"d"}})");
+    large["metadata"]["annotations"]["x"] = std::string(kAnnotationBytesMax, 'y');
+    EXPECT_EQ(text(check_metadata(large, kind("", "pods"))),
+              "metadata.annotations: Too long: may not be more than 262144 bytes");
+}
+
+TEST(Object, ChecksWhatMayNotChange) {
+    const json::Value before =
+        read(R"({"metadata":{"name":"a","uid":"1","deletionTimestamp":"x","finalizers":["b/c"]}})");
+    EXPECT_TRUE(check_metadata_update(before, before).empty());
+    const json::Value renamed = read(R"({"metadata":{"name":"b","uid":"1","finalizers":["b/c","d/e"]}})");
+    EXPECT_EQ(
+        text(check_metadata_update(renamed, before)),
+        "[metadata.name: Invalid value: \"b\": field is immutable, metadata.finalizers: Forbidden: no new finalizers "
+        "can be added if the object is being deleted, found new finalizers [\"d/e\"]]");
+}
+
+TEST(FieldError, SpeaksAsKubernetes) {
+    EXPECT_EQ(required(Where("a") / "b").text(), "a.b: Required value");
+    EXPECT_EQ(invalid(Where("a") / 0, -1, "must be greater than or equal to 0").text(),
+              "a[0]: Invalid value: -1: must be greater than or equal to 0");
+    EXPECT_EQ(not_supported(Where("p"), "x", {"UDP", "TCP"}).text(),
+              "p: Unsupported value: \"x\": supported values: \"TCP\", \"UDP\"");
+    EXPECT_EQ(duplicate(Where("p"), "x").text(), "p: Duplicate value: \"x\"");
+    EXPECT_EQ(too_many(Where("p"), 3, 2).text(), "p: Too many: 3: must have at most 2 items");
+    EXPECT_EQ(text(FieldErrors{required(Where("a")), required(Where("b")), required(Where("a"))}),
+              "[a: Required value, b: Required value]");
+    EXPECT_EQ(reason(FieldError::Cause::NotSupported), "FieldValueNotSupported");
+}
+
+}  // namespace
+}  // namespace rhizome::cluster

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/proxy/remote_backend.h"
+
+#include <atomic>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "http/message.h"
+#include "ledger/json_form.h"
+#include "node/proxy/held.h"
+#include "node/proxy/remote_vault.h"
+#include "runtime/clock.h"
+#include "runtime/entropy.h"
+
+namespace rhizome::node {
+namespace {
+
+/// What is followed: all documents, and what locks are judged by.
+constexpr std::string_view kFollowed[] = {"/", "/chain/id", "/chain/parameters", "/chain/history", "/chain/members"};
+constexpr std::size_t kSubtreeAnswerMax = 2 * follow::kSubtreeBytesMax + 1'024;
+constexpr unsigned kCallsAtOnce = 8;
+/// After the connection was lost, before the next attempt.
+constexpr milliseconds kAgain{1'000};
+/// For the first proof.
+constexpr seconds kFirstProof{120};
+/// What is heard of machines is asked for anew when it is older.
+constexpr seconds kHeardFor{5};
+
+class PersonsSigner final : public api::Signer {
+public:
+    PersonsSigner(const ProxyOptions& options, ledger::ChainId chain) : options_(options), chain_(chain) {}
+
+    Result<ledger::SharedTx> sign(const ledger::Tx& draft, const api::User&, const state::StateView& view) override {
+        TRY(auto done, sign_with_keys(draft, options_.keys, chain_, view, runtime::now()));
+        if (!done.complete)
+            return fail(ErrorKind::Denied,
+                        fmt::format("your key does not open the lock{}: {}", done.closed, done.missing));
+        TRY(auto checked, ledger::check_tx(std::move(done.tx)));
+        return checked;
+    }
+    Result<Bytes> compile_lock(std::string_view text) override { return compile_lock_with(options_.names, text); }
+
+    std::optional<Result<std::string>> hold(const ledger::Tx& draft, const state::StateView& view,
+                                            bool wanted) override {
+        if (!wanted && !options_.hold_all) return std::nullopt;
+        const auto done = sign_with_keys(draft, options_.keys, chain_, view, runtime::now());
+        if (!done || done->signatures == 0) return std::nullopt;
+        const auto file = hold_tx(options_.held, done->tx);
+        if (!file) return Result<std::string>{Fail{file.error()}};
+        return Result<std::string>{
+            fmt::format("it is held as {} until others have signed: the lock{} wants {}. 'rhizome tx held' lists what "
+                        "waits; 'rhizome tx sign' and 'rhizome tx submit' take its file",
+                        id_of(done->tx).hex(), done->closed, done->missing)};
+    }
+
+private:
+    const ProxyOptions& options_;
+    ledger::ChainId chain_;
+};
+
+}  // namespace
+
+struct RemoteBackend::Inside {
+    explicit Inside(ProxyOptions given) : options(std::move(given)), calls(options.connect, kCallsAtOnce) {}
+
+    const ProxyOptions options;
+    ledger::ChainId chain{};
+    std::unique_ptr<PersonsSigner> signer{};
+    std::unique_ptr<RemoteVault> vault{};
+    std::unique_ptr<api::Live> live{};
+
+    std::mutex sync_mutex{};  ///< one at a time brings news
+    ledger::Header header{};  ///< of the state shown
+    state::StateView state{};
+
+    std::mutex mutex{};
+    std::condition_variable changed{};
+    bool stopping = false;
+    std::string trouble{};
+    std::uint64_t shown_height = 0;  ///< of the state shown
+    std::uint64_t final_height = 0;
+    std::uint64_t next_client = 1;
+    struct Waiting {
+        std::function<void(const api::Progress&)> told{};
+        std::optional<std::uint64_t> height{};  ///< of its block, once it is in one
+    };
+    std::map<std::uint64_t, Waiting> waiting{};
+    std::map<std::string, api::Heard, std::less<>> heard{};
+    Time heard_at{};
+
+    std::unique_ptr<LightNode> light{};
+    std::thread follower{};
+    RemoteCalls calls;  ///< the last: what is under way uses the rest
+
+    // ---- reading ---------------------------------------------------------------------------------------------------
+
+    Result<follow::SubtreeProof> ask_subtree(RpcClient& client, std::string_view path, const std::string& at,
+                                             std::optional<std::uint64_t> since) {
+        const std::string target =
+            fmt::format("/rhizome/v1/state/subtree?prefix={}&at={}{}", http::percent_encode(std::string{path}), at,
+                        since ? fmt::format("&since={}", *since) : std::string{});
+        TRY(const auto text, client.text("GET", target, "", kSubtreeAnswerMax));
+        const auto body = json::parse(text, {.bytes = kSubtreeAnswerMax});
+        const auto bytes = body ? from_hex(body->text_at({"proof"})) : std::nullopt;
+        if (!bytes) return fail(ErrorKind::Failed, "the node's answer cannot be read");
+        auto proof = follow::decode_subtree_proof(*bytes);
+        if (!proof) return Fail{to_error(proof.error())};
+        if (proof->chain != chain) return fail(ErrorKind::Failed, "the node has changed its chain");
+        return *std::move(proof);
+    }
+
+    /// The state after the node's newest block, of which only what changed comes along; after a reorganisation that
+    /// may not be enough, and all comes.
+    Result<void> sync(RpcClient& client) {
+        const std::lock_guard hold{sync_mutex};
+        for (const bool whole : {header.height.number() == 0, true}) {
+            auto fetched = fetch(client, whole);
+            if (fetched || whole) return fetched;
+        }
+        return {};
+    }
+    Result<void> fetch(RpcClient& client, bool whole) {
+        const auto since = whole ? std::nullopt : std::optional{header.height.number()};
+        ledger::Header newest{};
+        state::StateView next = state;
+        std::string at = "latest";
+        for (const std::string_view path : kFollowed) {
+            TRY(const auto proof, ask_subtree(client, path, at, since));
+            if (at == "latest") {
+                newest = proof.header;
+                at = std::to_string(newest.height.number());
+            } else if (hash_of(proof.header) != hash_of(newest)) {
+                return fail(ErrorKind::Conflict, "the chain moved meanwhile");
+            }
+            auto completed = follow::with_subtree(next, proof);
+            if (!completed) return fail(ErrorKind::Failed, follow::to_text(completed.error()));
+            next = *std::move(completed);
+        }
+        show(newest, std::move(next));
+        return {};
+    }
+    /// With `sync_mutex` held.
+    void show(const ledger::Header& newest, state::StateView next) {
+        header = newest;
+        state = std::move(next);
+        std::uint64_t final_known = 0;
+        {
+            const std::lock_guard hold{mutex};
+            final_known = final_height;
+        }
+        if (live) live->follow(state, state::Height{final_known});
+        const std::lock_guard hold{mutex};
+        shown_height = header.height.number();
+        changed.notify_all();
+    }
+
+    void hear(RpcClient& client) {
+        if (runtime::now() - heard_at < kHeardFor) return;
+        const auto status = client.get("/rhizome/v1/status");
+        const json::Value* members = status ? status->find("members") : nullptr;
+        if (members == nullptr || !members->is_array()) return;
+        std::map<std::string, api::Heard, std::less<>> now;
+        for (const json::Value& one : *members->if_array()) {
+            const json::Value* ready = one.find("ready");
+            const json::Value* silent = one.find("silentSeconds");
+            now[std::string{one.text_at({"node"})}] = {
+                .is_member = true,
+                .in_lease = ready != nullptr && ready->if_boolean().value_or(false),
+                .silent_seconds = silent == nullptr ? 0 : silent->if_int64().value_or(0)};
+        }
+        const std::lock_guard hold{mutex};
+        heard = std::move(now);
+        heard_at = runtime::now();
+    }
+
+    bool is_stopping() {
+        const std::lock_guard hold{mutex};
+        return stopping;
+    }
+    void note(const std::string& why) {
+        {
+            const std::lock_guard hold{mutex};
+            if (why == trouble) return;
+            trouble = why;
+        }
+        if (!why.empty()) options.log.warn("the node cannot be followed", {{"why", why}});
+    }
+
+    void finals(std::uint64_t height) {
+        std::vector<std::function<void(const api::Progress&)>> done;
+        {
+            const std::lock_guard hold{mutex};
+            final_height = std::max(final_height, height);
+            for (auto at = waiting.begin(); at != waiting.end();) {
+                if (at->second.height && *at->second.height <= final_height) {
+                    done.push_back(std::move(at->second.told));
+                    at = waiting.erase(at);
+                } else {
+                    ++at;
+                }
+            }
+        }
+        for (const auto& told : done) told({.stage = api::Stage::Final});
+    }
+
+    void told_of(RpcClient& client, const json::Value& event) {
+        const std::string_view type = event.text_at({"type"});
+        if (type == "final") {
+            const json::Value* height = event.find("height");
+            if (height != nullptr) finals(static_cast<std::uint64_t>(height->if_int64().value_or(0)));
+            return;
+        }
+        hear(client);
+        if (options.verify) return;
+        const auto done = sync(client);
+        note(done ? "" : done.error().message);
+    }
+
+    /// What happens at the node, until this one ends.
+    void run() {
+        while (!is_stopping()) {
+            auto events = options.connect();
+            auto reads = events ? options.connect() : Result<std::unique_ptr<RpcClient>>{Fail{events.error()}};
+            if (reads) {
+                const json::Object wish{{"events", json::Array{"blocks", "final"}}};
+                const auto ended = (*events)->subscribe(wish, [&](const json::Value& event) {
+                    told_of(**reads, event);
+                    return !is_stopping();
+                });
+                if (!ended) note(ended.error().message);
+            } else {
+                note(reads.error().message);
+            }
+            std::unique_lock hold{mutex};
+            changed.wait_for(hold, kAgain, [&] { return stopping; });
+        }
+    }
+
+    // ---- writing ---------------------------------------------------------------------------------------------------
+
+    void tell(std::uint64_t client, const api::Progress& progress, std::optional<std::uint64_t> height = {}) {
+        std::function<void(const api::Progress&)> told;
+        {
+            const std::lock_guard hold{mutex};
+            const auto at = waiting.find(client);
+            if (at == waiting.end()) return;
+            told = at->second.told;
+            if (height) at->second.height = height;
+            if (progress.stage == api::Stage::Refused) waiting.erase(at);
+        }
+        told(progress);
+    }
+
+    void send(RpcClient& client, std::uint64_t id, const ledger::SharedTx& tx) {
+        const auto reply = client.ask("POST", "/rhizome/v1/txs?wait=included&timeout=60s",
+                                      json::print(ledger::to_json(tx->tx)), seconds{70});
+        if (!reply || (!reply->is_good() && reply->body.find("refused") == nullptr)) {
+            // Whether it arrived is not known where nobody answered: the client looks, and asks again.
+            const Error why = reply ? reply->error() : reply.error();
+            note(why.message);
+            const auto code =
+                why.kind == ErrorKind::Denied ? ledger::RejectCode::NotAuthorised : ledger::RejectCode::Throttled;
+            return tell(id,
+                        {.stage = api::Stage::Refused, .refused = ledger::Reject{.code = code, .why = why.message}});
+        }
+        const json::Value& body = reply->body;
+        if (body.find("refused") != nullptr) {
+            const auto code = ledger::reject_code_from_name(body.text_at({"refused", "code"}));
+            return tell(id, {.stage = api::Stage::Refused,
+                             .refused = ledger::Reject{.code = code.value_or(ledger::RejectCode::BadEncoding),
+                                                       .why = std::string{body.text_at({"refused", "why"})}}});
+        }
+        const json::Value* height = body.find("height");
+        if (height == nullptr) return tell(id, {.stage = api::Stage::Accepted});
+        const auto number = static_cast<std::uint64_t>(height->if_int64().value_or(0));
+        if (options.verify) {
+            // What is not proven has not happened.
+            std::unique_lock hold{mutex};
+            changed.wait_for(hold, seconds{120}, [&] { return stopping || shown_height >= number; });
+        } else if (const auto done = sync(client); !done) {
+            note(done.error().message);
+        }
+        tell(id, {.stage = api::Stage::Included}, number);
+        std::uint64_t known = 0;
+        {
+            const std::lock_guard hold{mutex};
+            known = final_height;
+        }
+        finals(known);
+    }
+};
+
+RemoteBackend::RemoteBackend(std::shared_ptr<Inside> inside) : inside_(std::move(inside)) {}
+
+Result<std::unique_ptr<RemoteBackend>> RemoteBackend::start(ProxyOptions options) {
+    TRY(const auto client, options.connect());
+    TRY(const auto status, client->get("/rhizome/v1/status"));
+    const auto chain = ledger::ChainId::from_hex(status.text_at({"chainId"}));
+    if (!chain) return fail(ErrorKind::Failed, "the node's status cannot be read");
+    auto inside = std::make_shared<Inside>(std::move(options));
+    Inside& in = *inside;
+    in.chain = *chain;
+    in.signer = std::make_unique<PersonsSigner>(in.options, *chain);
+    in.vault = std::make_unique<RemoteVault>(in.calls, *chain);
+    std::unique_ptr<RemoteBackend> backend{new RemoteBackend{std::move(inside)}};
+    if (in.options.verify) {
+        LightOptions light{.data = in.options.light_data,
+                           .connect = in.options.connect,
+                           .vouched = in.options.vouched,
+                           .version = in.options.version,
+                           .log = in.options.log};
+        light.every = milliseconds{250};
+        for (const std::string_view path : kFollowed) light.follow.emplace_back(path);
+        light.proven = [&in](const ledger::Header& header, const ledger::ChainId&, const state::StateView& state) {
+            {
+                const std::lock_guard hold{in.sync_mutex};
+                in.show(header, state);
+            }
+            in.finals(header.height.number());
+        };
+        TRY(in.light, LightNode::start(std::move(light)));
+        std::unique_lock hold{in.mutex};
+        if (!in.changed.wait_for(hold, kFirstProof, [&] { return in.shown_height > 0; }))
+            return fail(ErrorKind::Unavailable,
+                        "the node has proven nothing in two minutes\n'rhizome status' there says "
+                        "whether blocks become final");
+    } else {
+        TRY(in.sync(*client));
+    }
+    {
+        const std::lock_guard hold{in.sync_mutex};
+        std::array<std::uint8_t, 4> tag{};
+        runtime::fill_with_entropy(tag);
+        const std::uint32_t number =
+            std::uint32_t{tag[0]} << 24 | std::uint32_t{tag[1]} << 16 | std::uint32_t{tag[2]} << 8 | tag[3];
+        in.live =
+            std::make_unique<api::Live>(api::Revisions{api::first_revision(runtime::now(), number), in.state, {}});
+    }
+    in.hear(*client);
+    const json::Value* final_height = status.find_path({"final", "height"});
+    in.finals(final_height == nullptr ? 0 : static_cast<std::uint64_t>(final_height->if_int64().value_or(0)));
+    in.follower = std::thread{[&in] { in.run(); }};
+    return backend;
+}
+
+RemoteBackend::~RemoteBackend() {
+    {
+        const std::lock_guard hold{inside_->mutex};
+        inside_->stopping = true;
+        inside_->changed.notify_all();
+    }
+    // It ends with the next event: a block comes at least with every heartbeat.
+    if (inside_->follower.joinable()) inside_->follower.join();
+    inside_->light.reset();
+}
+
+api::Live& RemoteBackend::live() { return *inside_->live; }
+api::Signer& RemoteBackend::signer() { return *inside_->signer; }
+api::Vault* RemoteBackend::vault() { return inside_->vault.get(); }
+
+api::HeardOf RemoteBackend::heard_of() {
+    const std::lock_guard hold{inside_->mutex};
+    return [heard = inside_->heard](std::string_view node) {
+        const auto at = heard.find(node);
+        return at == heard.end() ? api::Heard{} : at->second;
+    };
+}
+
+std::uint64_t RemoteBackend::submit(ledger::SharedTx tx, std::function<void(const api::Progress&)> told) {
+    std::uint64_t id = 0;
+    {
+        const std::lock_guard hold{inside_->mutex};
+        id = inside_->next_client++;
+        inside_->waiting.emplace(id, Inside::Waiting{.told = std::move(told)});
+    }
+    inside_->calls.post([&in = *inside_, id, tx = std::move(tx)](RpcClient* client) {
+        if (client != nullptr) return in.send(*client, id, tx);
+        in.tell(id, {.stage = api::Stage::Refused,
+                     .refused = ledger::Reject{.code = ledger::RejectCode::Throttled,
+                                               .why = "the node cannot be asked; nothing was sent"}});
+    });
+    return id;
+}
+
+void RemoteBackend::forget(std::uint64_t client) {
+    const std::lock_guard hold{inside_->mutex};
+    inside_->waiting.erase(client);
+}
+
+state::Height RemoteBackend::final_height() {
+    const std::lock_guard hold{inside_->mutex};
+    return state::Height{inside_->final_height};
+}
+
+std::vector<api::HealthCheck> RemoteBackend::health() {
+    const std::lock_guard hold{inside_->mutex};
+    return {{.name = "ping"}, {.name = "node", .good = inside_->trouble.empty(), .why = inside_->trouble}};
+}
+
+std::string RemoteBackend::metrics() {
+    const std::lock_guard hold{inside_->mutex};
+    return fmt::format(
+        "# HELP rhizome_proxy_height Height of the block whose state the proxy shows.\n"
+        "# TYPE rhizome_proxy_height gauge\nrhizome_proxy_height {}\n",
+        inside_->shown_height);
+}
+Time RemoteBackend::now() { return runtime::now(); }
+void RemoteBackend::fill_with_entropy(std::span<std::uint8_t> out) { runtime::fill_with_entropy(out); }
+
+}  // namespace rhizome::node

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/proxy/remote_vault.h"
+
+#include <algorithm>
+
+#include "ledger/sealed_secret.h"
+#include "node/rpc/mailbox.h"
+#include "node/secrets/vault.h"
+#include "runtime/entropy.h"
+
+namespace rhizome::node {
+namespace {
+
+using api::Standing;
+using api::Withheld;
+using Opened = std::vector<Result<Standing, Withheld>>;
+
+/// As many as the node takes at once.
+constexpr std::size_t kAtOnce = 256;
+
+Fail<Withheld> unavailable(std::string why) { return Fail{Withheld{Withheld::Why::Unavailable, std::move(why)}}; }
+
+/// One row of the node's answer, about this version of the document: another may have come meanwhile.
+Result<Standing, Withheld> read_row(const Standing& asked, const json::Value& row) {
+    const json::Value* document = row.find("document");
+    if (document == nullptr) {
+        const std::string_view why = row.text_at({"why"});
+        std::string message{row.text_at({"message"})};
+        if (why == "denied") return Fail{Withheld{Withheld::Why::Denied, std::move(message)}};
+        if (why == "damaged") return Fail{Withheld{Withheld::Why::Damaged, std::move(message)}};
+        return unavailable(std::move(message));
+    }
+    return with_document(asked, *document);
+}
+
+/// What the node says of all of them, in order.
+Opened ask_all(RpcClient& client, const std::vector<Standing>& all) {
+    Opened opened;
+    while (opened.size() < all.size()) {
+        json::Array paths;
+        for (std::size_t i = opened.size(); i < std::min(all.size(), opened.size() + kAtOnce); ++i)
+            paths.emplace_back(all[i].document->path().text());
+        const auto answer =
+            client.post("/rhizome/v1/secrets/open", json::print(json::Object{{"paths", std::move(paths)}}));
+        const json::Value* rows = answer ? answer->find("secrets") : nullptr;
+        if (rows == nullptr || !rows->is_array() || rows->if_array()->empty()) {
+            const std::string why = answer ? "the node's answer cannot be read" : answer.error().message;
+            while (opened.size() < all.size()) opened.emplace_back(unavailable(why));
+            break;
+        }
+        for (const json::Value& row : *rows->if_array())
+            if (opened.size() < all.size()) opened.push_back(read_row(all[opened.size()], row));
+    }
+    return opened;
+}
+
+}  // namespace
+
+bool RemoteVault::keeps(const cluster::Kind& kind) const { return is_secret(kind); }
+
+stream::Task<Opened> RemoteVault::open(std::vector<Standing> all, api::User /*user*/) {
+    if (all.empty()) co_return Opened{};
+    stream::Strand strand = co_await stream::this_strand();
+    const auto told = std::make_shared<rpc::Mailbox<Opened>>(strand);
+    calls_.post([told, all = std::move(all)](RpcClient* client) {
+        Opened opened;
+        if (client != nullptr) {
+            opened = ask_all(*client, all);
+        } else {
+            for (std::size_t i = 0; i < all.size(); ++i) opened.emplace_back(unavailable("the node cannot be asked"));
+        }
+        rpc::put(told, std::move(opened), 1);
+    });
+    co_await told->came.wait();
+    co_return std::move(told->waiting.front());
+}
+
+stream::Task<Result<json::Value>> RemoteVault::seal(json::Value object) {
+    if (object.find("sealed") != nullptr && object.find("data") == nullptr) co_return object;
+    stream::Strand strand = co_await stream::this_strand();
+    const auto told = std::make_shared<rpc::Mailbox<Result<json::Value>>>(strand);
+    calls_.post([told](RpcClient* client) {
+        rpc::put(told,
+                 client != nullptr ? client->post("/rhizome/v1/secrets/key", "")
+                                   : Result<json::Value>{fail(ErrorKind::Unavailable, "the node cannot be asked")},
+                 1);
+    });
+    co_await told->came.wait();
+    const auto& answer = told->waiting.front();
+    if (!answer) co_return Fail{answer.error()};
+    const auto key = crypto::X25519Public::from_hex(answer->text_at({"key"}));
+    if (!key) co_return fail(ErrorKind::Failed, "the node's answer cannot be read");
+    std::array<std::uint8_t, crypto::kSealEntropyBytes> entropy{};
+    runtime::fill_with_entropy(entropy);
+    auto sealed = ledger::seal_secret(std::move(object), *key, chain_, entropy);
+    if (!sealed) co_return Fail{ledger::to_error(sealed.error())};
+    co_return *std::move(sealed);
+}
+
+}  // namespace rhizome::node
