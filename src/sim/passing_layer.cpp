@@ -76,7 +76,8 @@ void PassingLayer::erase(std::size_t machine, const std::string& name) {
 bool PassingLayer::all_equal() const {
     const std::map<std::string, std::string>* first = nullptr;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
-        if (!sim_.is_up(i) || !hosts_[i].passing) continue;
+        // Who lies may be banned by all others, and hears of nothing then.
+        if (!sim_.is_up(i) || !sim_.is_honest(i) || !hosts_[i].passing) continue;
         if (first == nullptr) first = &hosts_[i].shown;
         if (*first != hosts_[i].shown) return false;
     }

@@ -138,6 +138,20 @@ TEST(ScenarioSim, ThreeWaysApartNobodyFinalisesAndAllMerge) {
     expect_clean(sim);
 }
 
+TEST(ScenarioSim, TwoEqualSidesWithoutOrdersAgreeAfterTheHeal) {
+    // When the heal falls between two heartbeats, and how far these are apart, is different in each.
+    for (unsigned i = 0; i < 60; ++i) {
+        Sim sim{{.seed = 1'000 + i, .machines = 4, .link = {.delay = 20ms}}};
+        ASSERT_TRUE(grow_up(sim, 4));
+        sim.split({{0, 1}, {2, 3}});
+        sim.run(20s + i * 171ms);
+        ASSERT_EQ(sim.distinct_tips(), 2u);
+        sim.heal();
+        EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 16s)) << "seed " << 1'000 + i;
+        expect_clean(sim);
+    }
+}
+
 TEST(ScenarioSim, OneThatRemovesTheTwoItWasCutFromDoesNotWin) {
     Sim sim{{.seed = 2, .machines = 3}};
     ASSERT_TRUE(grow_up(sim, 3));

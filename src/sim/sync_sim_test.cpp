@@ -85,6 +85,19 @@ TEST(SyncSim, WhoFollowsOneThatIsSilentTriesTheOthersFirst) {
     expect_clean(sim);
 }
 
+TEST(SyncSim, AnswersThatComeLateAreFollowedAllTheSame) {
+    Sim sim{{.seed = 6, .machines = 5, .link = {.delay = 5ms}}};
+    ASSERT_TRUE(grow_up(sim, 5));
+    sim.crash(4);
+    let_them_write(sim, {0, 1, 2, 3}, 20s);
+    const std::uint64_t there = height_of(sim, 0);
+    // Longer than anybody is waited for at first. A status, headers and bodies twice are four of them.
+    for (const std::size_t slow : {0u, 1u, 2u, 3u}) sim.set_link(slow, 4, {.delay = 2500ms});
+    sim.start(4);
+    EXPECT_TRUE(sim.run_until([&] { return height_of(sim, 4) >= there; }, 12s)) << height_of(sim, 4);
+    expect_clean(sim);
+}
+
 TEST(SyncSim, APeerThatReadsSlowlyHoldsUpNobody) {
     Sim sim{{.seed = 5, .machines = 5, .link = {.delay = 5ms}}};
     ASSERT_TRUE(grow_up(sim, 5));

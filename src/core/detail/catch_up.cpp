@@ -174,6 +174,8 @@ SharedBlock CatchUp::next_block() {
 
 bool CatchUp::is_guide_silent(Time now) const { return asked_headers_ && now >= *asked_headers_ + patience_; }
 
+bool CatchUp::is_late(Time now) const { return asked_headers_ && now >= *asked_headers_ + config_.answer_timeout; }
+
 std::size_t CatchUp::look_at_time(Time now) {
     std::size_t again = 0;
     for (const Question& question : questions_) {

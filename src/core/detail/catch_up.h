@@ -41,6 +41,10 @@ public:
     /// Whether it is time to ask it for more.
     [[nodiscard]] bool wants_headers() const;
     void note_asked_headers(Time now) { asked_headers_ = now; }
+    /// Its answer is here, and looked at as soon as its signatures are checked: that time is not its own.
+    void note_answer_came(Time now) {
+        if (asked_headers_) asked_headers_ = now;
+    }
     /// Where the headers end: the next ones stand on it. None while there are none.
     [[nodiscard]] std::optional<ledger::BlockHash> last() const;
     [[nodiscard]] ledger::Height last_height() const {
@@ -83,6 +87,8 @@ public:
     std::size_t look_at_time(Time now);
     /// The guide does not answer.
     [[nodiscard]] bool is_guide_silent(Time now) const;
+    /// It takes longer to answer than most, whatever patience there is with it.
+    [[nodiscard]] bool is_late(Time now) const;
     /// Nobody has the next body, or says so.
     [[nodiscard]] bool is_dead_end() const;
     /// When that should be done next.

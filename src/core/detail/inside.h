@@ -51,9 +51,11 @@ struct PeerState {
     Time guide_after{};                  ///< it led nowhere: not followed far before this
     std::uint32_t false_ways = 0;        ///< how often it did
     std::uint32_t silent_ways = 0;       ///< how often it did not answer: its link may be slow, and it is given longer
+    bool owes_headers = false;           ///< it was left for its silence: its answer may still come
     std::optional<Time> asked_blocks{};  ///< a question is open
     ledger::BlockHash last_block{};      ///< where its last answer ended
     std::optional<Time> asked_votes{};
+    std::optional<Time> answered_votes{};
     std::size_t states_open = 0;  ///< parts of states that are looked up for it
     std::optional<Time> praised{};
     LruCache<ledger::WireId, char> known_txs;
@@ -132,6 +134,7 @@ struct Node::Inside final : consensus::BlockLore {
     std::deque<Parked> parked;
     /// Votes that were asked for by name, and when.
     FlatMap<VoteName, Time> promised;
+    std::map<consensus::MemberKey, ledger::TxId> accusing;  ///< the newest accusation by this node, of each member
     std::map<ledger::TxId, Awaited> awaited;
     std::map<ledger::TxId, ledger::BlockHash> included;  ///< on the chain above the final block
     LruCache<ledger::TxId, ledger::BlockHash> finals{65'536};
@@ -256,6 +259,9 @@ struct Node::Inside final : consensus::BlockLore {
     /// So far ahead that it is followed headers first.
     [[nodiscard]] bool is_far(ledger::Height height) const;
     void begin_catch_up(PeerId guide);
+    void follow(PeerId guide);
+    /// Whether this peer was asked for headers that are of use.
+    [[nodiscard]] bool may_show_headers(PeerId from) const;
     void ask_headers();
     void heard(PeerId from, const WantHeaders& message);
     void heard(PeerId from, const Headers& message);

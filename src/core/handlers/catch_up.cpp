@@ -74,9 +74,23 @@ bool Node::Inside::is_far(ledger::Height height) const {
 
 void Node::Inside::begin_catch_up(PeerId guide) {
     const auto peer = peers.find(guide);
-    if (peer == peers.end() || catch_up.is_active() || now < peer->second.guide_after) return;
-    catch_up.begin(guide, now, config.answer_timeout * (1 << std::min<std::uint32_t>(peer->second.silent_ways, 5)));
+    if (peer == peers.end() || now < peer->second.guide_after) return;
+    // Who was slow before is given longer, but only while nobody else offers to lead.
+    if (guide != catch_up.guide() && catch_up.is_late(now) && catch_up.headers() == 0) leave_guide(FalseWay::Silent);
+    if (catch_up.is_active()) return;
+    follow(guide);
     ask_headers();
+}
+
+void Node::Inside::follow(PeerId guide) {
+    const PeerState& peer = peers.at(guide);
+    catch_up.begin(guide, now, config.answer_timeout * (1 << std::min<std::uint32_t>(peer.silent_ways, 5)));
+}
+
+bool Node::Inside::may_show_headers(PeerId from) const {
+    if (from == catch_up.guide()) return catch_up.awaits_headers();
+    const auto peer = peers.find(from);
+    return peer != peers.end() && peer->second.owes_headers && catch_up.headers() == 0;
 }
 
 void Node::Inside::ask_headers() {
@@ -95,8 +109,13 @@ void Node::Inside::ask_headers() {
 }
 
 void Node::Inside::heard(PeerId from, const Headers& message) {
-    // Late answers of one who was followed before.
-    if (from != catch_up.guide() || !catch_up.awaits_headers()) return;
+    if (!may_show_headers(from)) return;
+    // A late answer is as good as one in time, while nobody else has shown anything.
+    if (from != catch_up.guide()) {
+        if (const auto asked = peers.find(catch_up.guide()); asked != peers.end()) asked->second.owes_headers = true;
+        follow(from);
+    }
+    peers.at(from).owes_headers = false;
     if (message.headers.size() > config.answer_headers_max) {
         blame(from, {.code = RejectCode::TooLarge, .why = "more headers than an answer may have"});
         return leave_guide(FalseWay::DeadEnd);
@@ -236,7 +255,8 @@ void Node::Inside::leave_guide(FalseWay why) {
     PeerState& peer = found->second;
     // What gets lost on the way is nobody's fault. But it costs seconds: those who were not asked yet come first.
     if (why == FalseWay::Silent) {
-        peer.guide_after = now + config.false_guide_first;
+        peer.guide_after = now + config.answer_timeout;
+        peer.owes_headers = true;
         ++peer.silent_ways;
         return;
     }

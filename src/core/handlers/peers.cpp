@@ -11,6 +11,9 @@ using consensus::Checkpoint;
 /// A clock further from the others' than this neither seals nor votes.
 constexpr milliseconds kClockOffMax{1'000};
 
+/// Longer than votes are on their way in a network that works.
+constexpr milliseconds kVotesTravel{1'000};
+
 /// Up to so many neighbours are all told where this node stands whenever it is time.
 constexpr std::size_t kStatusesEachTime = 4;
 constexpr std::size_t kStatusTurns = 3;
@@ -100,7 +103,12 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     const auto knows = [&](const Checkpoint& checkpoint) {
         return book.is_justified(checkpoint) || checkpoint.epoch < book.final_checkpoint().epoch;
     };
-    if (!knows(message.justified) || !knows(message.final_checkpoint)) {
+    // What is final there and only justified here: votes for different blocks of the next epoch have shown it, and
+    // nobody gives them again. What was decided just now comes by itself.
+    const bool lacks_final =
+        message.final_checkpoint.epoch > book.final_checkpoint().epoch &&
+        consensus::end_of(message.final_checkpoint.epoch + 1, parameters().epoch) + kVotesTravel < now;
+    if (!knows(message.justified) || !knows(message.final_checkpoint) || lacks_final) {
         if (!peer.asked_votes || now >= *peer.asked_votes + config.answer_timeout) {
             peer.asked_votes = now;
             const auto since = std::min(message.justified.epoch, message.final_checkpoint.epoch);
@@ -184,9 +192,13 @@ void Node::Inside::hear(const Heard& event) {
             for (const SharedBlock& one : many->blocks) ask_block(one);
     } else if (const auto* headers = std::get_if<Headers>(event.message.get())) {
         // Nobody else is listened to.
-        if (event.from == catch_up.guide() && catch_up.awaits_headers() &&
-            headers->headers.size() <= config.answer_headers_max)
+        if (may_show_headers(event.from) && headers->headers.size() <= config.answer_headers_max) {
+            if (event.from == catch_up.guide()) {
+                if (!catch_up.is_late(now)) peers.at(event.from).silent_ways = 0;
+                catch_up.note_answer_came(now);
+            }
             for (const SealedHeader& one : headers->headers) ask_sealed(one.header, one.signature, one.seal);
+        }
     } else if (const auto* compact = std::get_if<CompactBlock>(event.message.get())) {
         ask_sealed(compact->sealed.header, compact->sealed.signature, compact->sealed.seal);
     }

@@ -123,6 +123,12 @@ bool Node::Inside::is_crowded(Epoch epoch) const {
 }
 
 void Node::Inside::heard(PeerId from, const WantVotes& message) {
+    // Nine bytes ask for megabytes: an honest peer asks once in `answer_timeout`.
+    const auto peer = peers.find(from);
+    if (peer == peers.end()) return;
+    auto& answered = peer->second.answered_votes;
+    if (answered && now >= *answered && now < *answered + config.answer_timeout / 2) return;
+    answered = now;
     // Those of the newest epochs, and what shows the highest final and justified checkpoints: bounded by the book.
     auto groups = book.votes_since(message.since);
     const auto also = [&](std::vector<VoteGroup> more) {
@@ -252,9 +258,14 @@ void Node::Inside::note_contradiction(const Vote& one, const Vote& other) {
 void Node::Inside::bring_evidence(const consensus::Evidence& evidence) {
     // The state is on its way, or somebody was faster. Whoever else saw it will try too.
     if (is_moving() || consensus::is_accused(evidence.accused, state.view())) return;
+    // One accusation is enough: whoever signs a thousand contradictions is proven a liar by the first.
+    if (const auto before = accusing.find(evidence.accused);
+        before != accusing.end() && pool.find(before->second) != nullptr)
+        return;
     auto tx = ledger::check_tx(evidence_tx(evidence, state, now));
     if (!tx || pool.find((*tx)->id) != nullptr) return;
     if (!pool.admit(*tx, {}, ledger::TxClass::System)) return;
+    accusing[evidence.accused] = (*tx)->id;
     note_pending();
     announce({&*tx, 1}, {}, Telling::Whole);
 }
