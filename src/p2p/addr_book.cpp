@@ -142,11 +142,11 @@ void AddrBook::note_good(const Address& address, const ledger::MemberKey& identi
     }
 }
 
-void AddrBook::note_failed(const Address& address, Random& random, Time now) {
+void AddrBook::note_failed(const Address& address, Random& random, Time now, microseconds wait_max) {
     KnownAddress* known = entry(address);
     if (known == nullptr) return;
     if (known->failures < UINT8_MAX) ++known->failures;
-    known->not_before = now + back_off(known->failures, random);
+    known->not_before = now + std::min(back_off(known->failures, random), wait_max);
     // While nobody can be reached the fault is this node's: a night without network must not empty the book.
     if (good_any_ > known->struck) {
         if (known->strikes < UINT8_MAX) ++known->strikes;

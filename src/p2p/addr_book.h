@@ -69,8 +69,9 @@ public:
     void note_tried(const Address& address, Time now);
     /// Dialled, and a peer of this chain proved to be `identity`.
     void note_good(const Address& address, const ledger::MemberKey& identity, Time now);
-    /// Dialled in vain: waits for `back_off`, and is forgotten when it fails again and again while others do not.
-    void note_failed(const Address& address, Random& random, Time now);
+    /// Dialled in vain: waits for `back_off`, at most `wait_max`, and is forgotten when it fails again and again while
+    /// others do not.
+    void note_failed(const Address& address, Random& random, Time now, microseconds wait_max = kBackOffMax);
     void forget(const Address& address);
 
     /// An address to dial, of those that wait for nothing and that `fits` takes: as often of `tried` as of `new`.

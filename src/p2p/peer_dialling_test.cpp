@@ -82,6 +82,88 @@ TEST(PeerDialling, AMemberThatIsAwayIsDialledEveryFewSecondsForEver) {
     for (std::size_t i = 1; i < when.size(); ++i) ASSERT_LE(when[i] - when[i - 1], seconds{4}) << i;
 }
 
+TEST(PeerDialling, AMemberOfWhichOnlyTheBookKnowsWhereItIsIsDialledAsOften) {
+    Host host;
+    host.tell(MembersChanged{{{key(1), std::nullopt}}});
+    const LinkId link = host.join(Direction::Out, world(1), 1);
+    host.run(seconds{30});
+    host.dials.clear();
+    host.tell(Closed{link});
+    std::vector<Time> when{host.now};
+    for (int i = 0; i < 300; ++i) {
+        for (const Dial& dial : std::exchange(host.dials, {})) {
+            when.push_back(host.now);
+            host.tell(LinkFailed{dial.address, "no answer"});
+        }
+        host.run(seconds{1});
+    }
+    ASSERT_GT(when.size(), 70u);
+    for (std::size_t i = 1; i < when.size(); ++i) ASSERT_LE(when[i] - when[i - 1], seconds{6}) << i;
+}
+
+TEST(PeerDialling, AMemberThatFallsSilentIsDialledAnewBesideItsLink) {
+    Host host;
+    host.tell(MembersChanged{{{key(1), lan(1)}, {key(2), lan(2)}}});
+    const LinkId first = host.join(Direction::Out, lan(1), 1);
+    const LinkId other = host.join(Direction::In, lan(2), 2);
+    // Dials fail; those by which it is tested where the other listens are not meant.
+    const auto dialled_within = [&](int duration) {
+        std::set<Address> members;
+        for (int i = 0; i < duration; ++i) {
+            host.run(seconds{1});
+            for (const Dial& dial : std::exchange(host.dials, {})) {
+                if (dial.expected) members.insert(dial.address);
+                host.tell(LinkFailed{dial.address, "no answer"});
+            }
+        }
+        return members;
+    };
+    (void)dialled_within(30);
+    EXPECT_TRUE(dialled_within(60).empty()) << "nobody is dialled who answers";
+
+    host.answers = false;  // a cut: nothing comes any more
+    EXPECT_EQ(dialled_within(8), (std::set{lan(1), lan(2)})) << "whoever dialled before";
+    EXPECT_TRUE(host.up.contains(first) && host.up.contains(other)) << "and the links stand";
+
+    host.answers = true;  // it is healed: the new link is there before the old one has said anything
+    const LinkId second = host.join(Direction::Out, lan(1), 1);
+    EXPECT_TRUE(host.up.contains(second));
+    EXPECT_EQ(host.closed.at(first), ByeReason::Duplicate);
+    EXPECT_FALSE(host.closed.contains(other));
+}
+
+TEST(PeerDialling, OfTwoLinksTheNewerStaysWhereTheOlderHasStoodWhoeverDialled) {
+    for (const unsigned who : {1u, 900u}) {  // a smaller key than this node's, and a larger one
+        for (const Direction older : {Direction::In, Direction::Out}) {
+            Host host;
+            host.tell(MembersChanged{{{key(who), lan(1)}}});
+            const LinkId first = host.join(older, lan(1), who);
+            host.run(seconds{30});
+            const LinkId second = host.join(older == Direction::In ? Direction::Out : Direction::In, lan(1), who);
+            EXPECT_TRUE(host.up.contains(second)) << who;
+            EXPECT_EQ(host.closed.at(first), ByeReason::Duplicate) << who;
+        }
+    }
+}
+
+TEST(PeerDialling, WhoWasPausedItselfCallsNobodySilent) {
+    Host host;
+    host.tell(MembersChanged{{{key(1), lan(1)}}});
+    const LinkId link = host.join(Direction::Out, lan(1), 1);
+    host.run(seconds{7});
+    host.answers = false;
+    host.run(seconds{2});  // a ping is on its way
+    host.dials.clear();
+    host.now += seconds{8};  // and nothing was done for so long
+    host.tell(Tick{});
+    EXPECT_TRUE(host.dials.empty()) << "what came meanwhile is read first";
+    const auto ping = std::get<Ping>(host.said.at(link).back());
+    host.answers = true;
+    host.tell(Heard{link, Pong{ping.nonce, host.now}});
+    host.run(seconds{20});
+    EXPECT_TRUE(host.dials.empty());
+}
+
 TEST(PeerDialling, AnOldLinkKeepsItsAddressGood) {
     Host host;
     host.join(Direction::Out, world(1), 1);

@@ -12,6 +12,9 @@ namespace {
 /// was set, and nobody else is to blame for the silence.
 constexpr seconds kStepMax{20};
 
+/// A host that wakes this layer so much later than it asked for was not running.
+constexpr seconds kAwake{1};
+
 }  // namespace
 
 void Link::shift(microseconds by) {
@@ -21,6 +24,7 @@ void Link::shift(microseconds by) {
     ask_peers_at += by;
     window += by;
     if (ping_sent) *ping_sent += by;
+    silent_at += by;
     if (peers_answered) *peers_answered += by;
     if (active > Time{}) active += by;
 }
@@ -75,6 +79,8 @@ void PeerManager::Inside::handle(const AddSeeds& event) {
 }
 
 void PeerManager::Inside::watch_links() {
+    // Whoever was paused itself has to read first what came meanwhile.
+    const bool overslept = due && now > *due + kAwake;
     std::vector<Address> unanswered;
     for (const auto& [address, one] : dialling)
         if (now >= one.since + config.dial_timeout) unanswered.push_back(address);
@@ -87,9 +93,15 @@ void PeerManager::Inside::watch_links() {
         }
         if (link.ping_sent) {
             if (now >= *link.ping_sent + config.ping_timeout) silent.push_back(id);
+            if (overslept) link.silent_at = std::max(link.silent_at, now + kAwake);
+            if (!link.silent && now >= link.silent_at && is_member(link.identity)) {
+                link.silent = true;
+                dial_at = std::min(dial_at, now);
+            }
         } else if (now >= link.ping_at) {
             link.ping_nonce = random.next();
             link.ping_sent = now;
+            link.silent_at = now + config.silent_after;
             send(id, Ping{link.ping_nonce, now});
         }
         if (link.stays_out() && now >= link.ask_peers_at) {
@@ -109,9 +121,10 @@ void PeerManager::Inside::wake() {
     Time next = outbound() < config.outbound_max ? dial_at : feeler_at;
     for (const auto& [address, one] : dialling) next = std::min(next, one.since + config.dial_timeout);
     for (const auto& [id, link] : links) {
-        next = std::min(next, !link.up         ? link.hello_by
-                              : link.ping_sent ? *link.ping_sent + config.ping_timeout
-                                               : link.ping_at);
+        next = std::min(next, !link.up                                   ? link.hello_by
+                              : !link.ping_sent                          ? link.ping_at
+                              : link.silent || !is_member(link.identity) ? *link.ping_sent + config.ping_timeout
+                                                                         : link.silent_at);
         if (link.up && link.stays_out()) next = std::min(next, link.ask_peers_at);
     }
     if (changed) next = std::min(next, save_at);
@@ -133,6 +146,7 @@ PeerManager::~PeerManager() = default;
 std::vector<Effect> PeerManager::step(const Event& event) {
     Inside& in = *inside_;
     in.set_time(event.now);
+    in.due = in.woken;
     if (in.woken && *in.woken <= in.now) in.woken.reset();
     std::visit([&](const auto& kind) { in.handle(kind); }, event.kind);
     in.watch_links();

@@ -36,6 +36,11 @@ struct PeerConfig {
     seconds hello_timeout{10};
     seconds ping_every{15};
     seconds ping_timeout{30};
+    /// Members are asked more often. One that leaves a ping unanswered for `silent_after` is dialled anew beside the
+    /// link that stands: after a cut TCP may try the old one again only when half a minute has passed, and the two
+    /// sides of a cluster should find each other at once.
+    seconds member_ping_every{2};
+    seconds silent_after{3};
     seconds dial_timeout{30};  ///< a dial that the host has not answered by then is forgotten
     seconds dial_every{1};     ///< while slots are empty
     seconds dial_idle{5};      ///< the same when there was nobody to dial
@@ -73,9 +78,8 @@ struct PeerStatus {
 ///   chooses; seeds while hardly anybody is there. When all slots are full a feeler tests a new address now and then,
 ///   so that the book knows good ones before they are needed.
 /// - Inbound links are for members first: a full house lets a stranger go (`eviction.h`).
-/// - One link for each identity. Of two that cross, both sides keep the one dialled by the smaller key; of two dialled
-/// by
-///   the same side the newer, since its dialler has lost the older.
+/// - One link for each identity. Of two that cross, both sides keep the one dialled by the smaller key. Where the older
+///   has stood for a while, or both were dialled by the same side, they keep the newer: its dialler has lost the older.
 /// - Hello first and once; wrong chain, wrong version, itself: a Bye that says so, and the end.
 /// - Bans are by this node's own evidence only (`conduct.h`) and end.
 ///

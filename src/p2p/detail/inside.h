@@ -24,6 +24,8 @@ struct Link {
     std::optional<Address> listens{};  ///< where the other can be dialled
     Time ping_at{};
     std::optional<Time> ping_sent{};  ///< and not answered
+    Time silent_at{};                 ///< then it should have been, if the other is a member
+    bool silent = false;              ///< it was not: somebody else, or a new link, may take its place
     std::uint64_t ping_nonce = 0;
     std::optional<microseconds> ping{};
     std::optional<microseconds> clock_offset{};
@@ -78,6 +80,7 @@ struct PeerManager::Inside {
     bool changed = false;  ///< the book or the bans, since they were saved
     bool leaving = false;
     std::optional<Time> woken{};
+    std::optional<Time> due{};  ///< what `woken` was before this step
     std::vector<Effect> effects{};
 
     // ---- peer_manager.cpp
@@ -123,7 +126,7 @@ struct PeerManager::Inside {
 
     // ---- dialling.cpp
     void dial_more();
-    [[nodiscard]] std::size_t outbound() const;  ///< links and dials that are to stay
+    [[nodiscard]] std::size_t outbound() const;  ///< links that are not silent and dials, of those that are to stay
     bool dial_one();
     bool dial_feeler();
     bool dial_book(const AddrBook::Fits& fits);

@@ -17,20 +17,22 @@ constexpr std::size_t kStrangersKept = 2;
 
 std::size_t PeerManager::Inside::outbound() const {
     const auto stays = [](const auto& entry) { return entry.second.purpose == Purpose::Stay; };
-    return static_cast<std::size_t>(
-        std::count_if(links.begin(), links.end(), [](const auto& entry) { return entry.second.stays_out(); }) +
-        std::count_if(dialling.begin(), dialling.end(), stays));
+    const auto stands = [](const auto& entry) { return entry.second.stays_out() && !entry.second.silent; };
+    return static_cast<std::size_t>(std::count_if(links.begin(), links.end(), stands) +
+                                    std::count_if(dialling.begin(), dialling.end(), stays));
 }
 
 bool PeerManager::Inside::is_linked(const ledger::MemberKey& identity) const {
-    return std::any_of(links.begin(), links.end(),
-                       [&](const auto& entry) { return entry.second.up && entry.second.identity == identity; });
+    return std::any_of(links.begin(), links.end(), [&](const auto& entry) {
+        return entry.second.up && !entry.second.silent && entry.second.identity == identity;
+    });
 }
 
 bool PeerManager::Inside::may_dial(const Address& address) const {
     if (own.contains(address) || dialling.contains(address)) return false;
     return std::none_of(links.begin(), links.end(), [&](const auto& entry) {
-        return entry.second.listens == address && (entry.second.up || entry.second.direction == Direction::Out);
+        const Link& link = entry.second;
+        return link.listens == address && !link.silent && (link.up || link.direction == Direction::Out);
     });
 }
 
@@ -166,15 +168,15 @@ bool PeerManager::Inside::is_of_member(const Address& address) const {
 }
 
 void PeerManager::Inside::note_failed(const Address& address) {
-    book.note_failed(address, random, now);
+    const microseconds most = is_of_member(address) ? microseconds{config.member_wait_max} : AddrBook::kBackOffMax;
+    book.note_failed(address, random, now, most);
     const bool fixed =
         std::find(seeds.begin(), seeds.end(), address) != seeds.end() ||
         std::any_of(members.begin(), members.end(), [&](const auto& member) { return member.second == address; });
     if (!fixed) return;
     Waiting& wait = waiting[address];
     if (wait.failures < UINT8_MAX) ++wait.failures;
-    wait.not_before = now + back_off(wait.failures, random);
-    if (is_of_member(address)) wait.not_before = std::min(wait.not_before, now + microseconds{config.member_wait_max});
+    wait.not_before = now + std::min(back_off(wait.failures, random), most);
 }
 
 void PeerManager::Inside::note_good(const Address& address, const ledger::MemberKey& identity) {

@@ -84,13 +84,15 @@ void PeerManager::Inside::hear(Link& link, const Hello& hello) {
         note_good(link.remote, link.identity);
         if (link.purpose == Purpose::Test) return end(id, ByeReason::Tested, "");
     }
-    // Whoever dialled with the smaller key: both sides see the same two keys and keep the same link.
+    // Whoever dialled with the smaller key: both sides see the same two keys and keep the same link. But nobody dials
+    // whom it is linked to: where the older did not begin at the same time as this one, the other side has lost it.
     const auto other = std::find_if(links.begin(), links.end(), [&](const auto& entry) {
         return entry.second.up && entry.second.identity == link.identity;
     });
     if (other != links.end()) {
         const bool ours_smaller = config.self < link.identity;
-        const bool newer_stays = other->second.direction == link.direction || out == ours_smaller;
+        const bool crossed = !other->second.silent && now - other->second.since < config.hello_timeout;
+        const bool newer_stays = !crossed || other->second.direction == link.direction || out == ours_smaller;
         if (!newer_stays) return end(id, ByeReason::Duplicate, "another link stands");
         end(other->first, ByeReason::Duplicate, "another link stands");
     }
@@ -117,8 +119,11 @@ void PeerManager::Inside::hear(Link& link, const Pong& pong) {
     if (!link.ping_sent || pong.nonce != link.ping_nonce) return;
     link.ping = std::max(microseconds{0}, now - *link.ping_sent);
     link.clock_offset = pong.clock - (*link.ping_sent + *link.ping / 2);
-    link.ping_at = *link.ping_sent + config.ping_every;
+    link.ping_at = *link.ping_sent + (is_member(link.identity) ? config.member_ping_every : config.ping_every);
     link.ping_sent.reset();
+    // Its place may be taken meanwhile.
+    if (std::exchange(link.silent, false) && link.stays_out() && outbound() > config.outbound_max)
+        return end(link.id, ByeReason::Full, "enough links of my own");
     // A link that has stood for days shows every few seconds that its address is good.
     if (!link.stays_out()) return;
     const KnownAddress* known = book.find(link.remote);
