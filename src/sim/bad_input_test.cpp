@@ -84,6 +84,10 @@ protected:
                 disk.write(persist->ticket, persist->what);
             } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
                 blamed.push_back(blame->why);
+            } else if (const auto* send = std::get_if<core::Send>(&effect)) {
+                votes_sent += std::holds_alternative<core::Votes>(*send->message) ? 1 : 0;
+                if (const auto* told = std::get_if<core::Transactions>(send->message.get()))
+                    txs_sent += told->txs.size();
             } else if (const auto* verify = std::get_if<core::Verify>(&effect)) {
                 core::Verified answer{.batch = verify->batch};
                 for (const auto& job : verify->jobs)
@@ -158,6 +162,8 @@ protected:
     FastSigner own = signer_of(0);
     std::unique_ptr<core::Node> node;
     std::vector<ledger::Reject> blamed;
+    std::size_t votes_sent = 0;
+    std::size_t txs_sent = 0;
 };
 
 TEST_F(BadInput, MessagesWithTooMuchInThemCostNothing) {
@@ -256,6 +262,27 @@ TEST_F(BadInput, VotesOfStrangersAndOfTheFutureCostNothingAndNobodyIsBlamed) {
     early.ballot.target.epoch = early.ballot.target.epoch + 1'000;
     expect_nobody_blamed(core::Votes{consensus::grouped(std::vector{early})}, 1);
     EXPECT_EQ(node->usage().votes, 0u);
+}
+
+TEST_F(BadInput, WhoAsksForAllVotesAgainAndAgainIsAnsweredOnceASecond) {
+    hear(core::Votes{consensus::grouped(std::vector{vote_by(1)})});
+    votes_sent = 0;
+    for (int i = 0; i < 1'000; ++i) hear(core::WantVotes{});
+    EXPECT_EQ(votes_sent, 1u);
+    now += core::Config{}.answer_timeout;
+    hear(core::WantVotes{});
+    EXPECT_EQ(votes_sent, 2u);
+}
+
+TEST_F(BadInput, AThousandContradictionsAreOneAccusation) {
+    hear(core::Votes{consensus::grouped(std::vector{vote_by(1)})});
+    for (int i = 0; i < 1'000; ++i) {
+        Vote vote = vote_by(1);
+        vote.ballot.target.block = ledger::BlockHash{crypto::sha256(as_bytes(std::to_string(i))).view()};
+        vote.signature = signer_of(1).sign(digest_of(vote.ballot, founding.chain));
+        hear(core::Votes{consensus::grouped(std::vector{vote})});
+    }
+    EXPECT_EQ(txs_sent, 1u);
 }
 
 TEST_F(BadInput, BlocksThatNobodySignedCostOneCheck) {
