@@ -180,6 +180,11 @@ http::WebSocketLimits socket_limits(const RpcLimits& limits) {
 std::vector<std::string> protocols() { return {"rhizome.v1"}; }
 
 Task<void> subscribe(const Context& context, Call& call) {
+    if (!call.exchange.request().headers.has_word("Upgrade", "websocket")) {
+        (void)co_await call.exchange.respond(
+            refusal(400, "Usage", "this path speaks WebSocket only (docs/spec/rpc.md, What happens)"));
+        co_return;
+    }
     auto accepted = co_await http::accept_websocket(call.exchange, protocols(), socket_limits(context.limits));
     if (!accepted) co_return;
     const stream::Strand strand = call.exchange.strand();
