@@ -183,6 +183,27 @@ TEST_F(KubeWebhooks, AValidatingOneRefusesInItsOwnWords) {
     EXPECT_EQ(root("DELETE", std::string{kMaps} + "/good").status, 200u);
 }
 
+TEST_F(KubeWebhooks, AnApplyThatCreatesIsACreation) {
+    at("/deny", [](const json::Value&) { return std::string{R"("allowed":false)"}; });
+    configure("validating", "v", webhook("deny", "", R"("CREATE")"));
+    const auto apply = [&] {
+        return root("PATCH", std::string{kMaps} + "/m?fieldManager=me", config_map("m", "1"),
+                    "application/apply-patch+yaml");
+    };
+    EXPECT_EQ(apply().status, 400u);
+    ASSERT_EQ(requests().size(), 1u);
+    EXPECT_EQ(requests().front().text_at({"operation"}), "CREATE");
+    EXPECT_EQ(requests().front().text_at({"options", "kind"}), "CreateOptions");
+    at("/deny", [](const json::Value&) { return std::string{R"("allowed":true)"}; });
+    EXPECT_EQ(apply().status, 201u);
+    forget();
+    EXPECT_EQ(
+        root("PATCH", std::string{kMaps} + "/m?fieldManager=me", config_map("m", "2"), "application/apply-patch+yaml")
+            .status,
+        200u);
+    EXPECT_TRUE(requests().empty()) << "what is there is updated";
+}
+
 TEST_F(KubeWebhooks, MutatingOnesComeInTheOrderOfTheirNamesAndBeforeValidatingOnes) {
     at("/b", append("b"));
     at("/a1", append("a"));
