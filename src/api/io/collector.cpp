@@ -207,14 +207,18 @@ struct Collector::Inside {
             still.emplace(key, turn);
             co_return turn.at;
         }
+        // Of a kind that is not served there is nothing to be asked for, now; it is looked at again like a failure.
         const auto call = call_for(chore);
-        if (!call) co_return stream::kNever;
-        const Reply reply = co_await write(service, *call, strand, {});
+        bool done = false;
+        if (call) {
+            const Reply reply = co_await write(service, *call, strand, {});
+            done = reply.code < 400;
+        }
         // What is done is no longer told of; what nevertheless is, is not tried again and again.
         turn.at = stream::after(turn.pause);
         turn.pause = std::min(2 * turn.pause, kAgainMost);
         still.emplace(key, turn);
-        co_return reply.code < 400 ? stream::kNever : turn.at;
+        co_return done ? stream::kNever : turn.at;
     }
 
     static Task<void> run(std::shared_ptr<Inside> self) {
