@@ -38,7 +38,13 @@ public:
     /// A document stands there from now on, whatever a ledger would say to it.
     void write(const std::string& text) {
         state::Batch batch{view_};
-        batch.put(world_.entry_of(text, view_));
+        // As if by a transaction of its own.
+        const state::EntryPtr made = world_.entry_of(text, view_);
+        state::Origin origin = made->origin();
+        fill_with_entropy(origin.latest.output.change.writable());
+        auto entry = state::Entry::written(made->path(), origin, {}, text);
+        ensure(entry.has_value(), "tests write small documents");
+        batch.put(*std::move(entry));
         view_ = std::move(batch).finish().view;
         live_.follow(view_, chain_.tip().height);
     }

@@ -193,6 +193,8 @@ struct Collector::Inside {
     /// Does it, when it is this machine's turn. Gives when to look again.
     Task<stream::Deadline> take(Chore chore, std::map<std::string, Turn>& still) {
         const std::string key = fmt::format("{} {}", chore.uid, static_cast<int>(chore.what));
+        // Two reasons for the same, told one after the other.
+        if (const auto tried = still.find(key); tried != still.end()) co_return tried->second.at;
         Turn turn;
         if (const auto known = turns.find(key); known != turns.end()) {
             turn = known->second;
@@ -225,17 +227,21 @@ struct Collector::Inside {
         co_await self->scan();
         while (!self->stopping) {
             self->woken.reset();
-            self->registry = self->service->registry();
-            if (!self->catch_up()) co_await self->scan();
             stream::Deadline next = stream::kNever;
             std::map<std::string, Turn> still;
             bool any = false;
-            for (Chore& chore : self->todo()) {
-                if (self->stopping) break;
-                const stream::Deadline at = co_await self->take(std::move(chore), still);
-                any = any || at == stream::kNever;
-                next = std::min(next, at);
-            }
+            // All that there is to be done, a part at a time: whoever was not told of in the whole round has no turn.
+            do {
+                self->registry = self->service->registry();
+                if (!self->catch_up()) co_await self->scan();
+                for (Chore& chore : self->todo()) {
+                    if (self->stopping) co_return;
+                    const stream::Deadline at = co_await self->take(std::move(chore), still);
+                    any = any || at == stream::kNever;
+                    next = std::min(next, at);
+                }
+                co_await stream::yield();
+            } while (!self->stopping && !self->garbage.is_round_over());
             self->turns = std::move(still);
             if (self->stopping) break;
             if (!any) (void)co_await self->woken.wait_until(next);
