@@ -87,6 +87,9 @@ public:
             if (auto sent = read_object(call)) object_ = *std::move(sent);
         } else if (operation_ != Operation::Delete && draft.object) {
             object_ = shown_form(*draft.object);
+        } else if (operation_ != Operation::Delete && draft.last) {
+            // It goes with this change, which is an update of it nevertheless.
+            object_ = shown_form(*draft.last);
         }
     }
 

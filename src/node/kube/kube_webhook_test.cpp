@@ -204,6 +204,27 @@ TEST_F(KubeWebhooks, AnApplyThatCreatesIsACreation) {
     EXPECT_TRUE(requests().empty()) << "what is there is updated";
 }
 
+TEST_F(KubeWebhooks, SeeWhatIsLeftOfAnObjectThatGoesWithItsLastFinalizer) {
+    ASSERT_EQ(root("POST", kMaps, config_map("m", "1", R"(,"finalizers":["example.com/x"])")).status, 201u);
+    ASSERT_EQ(root("DELETE", std::string{kMaps} + "/m").status, 200u);
+    at("/look", [](const json::Value& request) {
+        return std::string{request.text_at({"object", "data", "v"}) == "1" ? R"("allowed":true)"
+                                                                           : R"("allowed":false)"};
+    });
+    configure("mutating", "m", webhook("look"));
+    configure("validating", "v", webhook("look"));
+    const Answered done =
+        root("PATCH", std::string{kMaps} + "/m", R"({"metadata":{"finalizers":null}})", "application/merge-patch+json");
+    EXPECT_EQ(done.status, 200u) << done.text;
+    ASSERT_EQ(requests().size(), 2u);
+    for (const json::Value& one : requests()) {
+        EXPECT_EQ(one.text_at({"operation"}), "UPDATE");
+        EXPECT_EQ(one.find_path({"object", "metadata", "finalizers"}), nullptr) << json::print(one);
+        EXPECT_NE(one.find_path({"oldObject", "metadata", "finalizers"}), nullptr);
+    }
+    EXPECT_EQ(root("GET", std::string{kMaps} + "/m").status, 404u);
+}
+
 TEST_F(KubeWebhooks, MutatingOnesComeInTheOrderOfTheirNamesAndBeforeValidatingOnes) {
     at("/b", append("b"));
     at("/a1", append("a"));
