@@ -225,6 +225,22 @@ TEST_F(KubeWebhooks, SeeWhatIsLeftOfAnObjectThatGoesWithItsLastFinalizer) {
     EXPECT_EQ(root("GET", std::string{kMaps} + "/m").status, 404u);
 }
 
+TEST_F(KubeWebhooks, AStatusHasItsOwnersWhileAnybodyIsAsked) {
+    at("/fine", [](const json::Value&) { return std::string{R"("allowed":true)"}; });
+    configure("validating", "v", webhook("fine"));
+    const std::string pods = "/api/v1/namespaces/default/pods";
+    ASSERT_EQ(
+        root("POST", pods, R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}})").status,
+        201u);
+    const Answered changed = root("PATCH", pods + "/p/status?fieldManager=agent", R"({"status":{"phase":"Running"}})",
+                                  "application/merge-patch+json");
+    ASSERT_EQ(changed.status, 200u) << changed.text;
+    std::vector<std::string> owners;
+    for (const json::Value& entry : *changed.body.find_path({"metadata", "managedFields"})->if_array())
+        if (entry.text_at({"subresource"}) == "status") owners.emplace_back(entry.text_at({"manager"}));
+    EXPECT_EQ(owners, std::vector<std::string>{"agent"}) << changed.text;
+}
+
 TEST_F(KubeWebhooks, MutatingOnesComeInTheOrderOfTheirNamesAndBeforeValidatingOnes) {
     at("/b", append("b"));
     at("/a1", append("a"));
