@@ -117,7 +117,8 @@ Found look(const Service& service, const Call& call, const state::Path& path) {
             const auto space = state::Path::namespace_(call.path.name_space);
             const state::Entry* there = space ? found.chain.get(*space) : nullptr;
             found.present.namespace_is_there = there != nullptr;
-            found.present.namespace_ends = there != nullptr && call.verb == Verb::Create && ends(*there);
+            const bool creates = call.verb == Verb::Create || (call.verb == Verb::Patch && !found.present.object);
+            found.present.namespace_ends = there != nullptr && creates && ends(*there);
         }
         look_around(found.present, path, found.chain);
         return found;
