@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,7 +57,7 @@ public:
     api::HeardOf heard_of() override { return {}; }
     std::uint64_t submit(ledger::SharedTx tx, std::function<void(const api::Progress&)> told) override {
         submitted.push_back(std::move(tx));
-        if (answer) told(*answer);
+        if (answer && submitted.size() <= answered_max) told(*answer);
         return submitted.size();
     }
     void forget(std::uint64_t) override {}
@@ -86,6 +87,7 @@ public:
 
     static constexpr Time kNow = Time::from_unix_seconds(1'790'000'000);
     std::optional<api::Progress> answer{};
+    std::size_t answered_max = std::numeric_limits<std::size_t>::max();  ///< the later ones are not
     std::vector<ledger::SharedTx> submitted{};
     std::vector<CertificateWish> issued{};
 

@@ -46,6 +46,7 @@ struct Collector::Inside {
     const stream::Strand strand;
     stream::Event woken;
     bool stopping = false;
+    const std::shared_ptr<Leave> leave = std::make_shared<Leave>();  ///< when it stops
     std::promise<void> ended{};
     std::shared_ptr<void> bell{};
     cluster::Garbage garbage{};
@@ -213,7 +214,8 @@ struct Collector::Inside {
         const auto call = call_for(chore);
         bool done = false;
         if (call) {
-            const Reply reply = co_await write(service, *call, strand, {});
+            const Patience patience{.leave = leave};
+            const Reply reply = co_await write(service, *call, strand, {}, patience);
             done = reply.code < 400;
         }
         // What is done is no longer told of; what nevertheless is, is not tried again and again.
@@ -264,6 +266,7 @@ Collector::~Collector() {
     auto ended = inside_->ended.get_future();
     inside_->strand.post([in = inside_] {
         in->stopping = true;
+        in->leave->tell();
         in->woken.set();
     });
     ended.wait();

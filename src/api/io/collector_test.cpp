@@ -60,5 +60,14 @@ TEST_F(CollectorTest, ComesToWhatStandsBehindManyThingsThatNobodyCanDo) {
     EXPECT_EQ(backend_.submitted[0]->outputs.front().resource.name, "last");
 }
 
+TEST_F(CollectorTest, EndsWhileWhatItAskedForIsUnderWay) {
+    backend_.answer.reset();
+    backend_.write_orphan("rbac.authorization.k8s.io/v1", "Role", "last", R"(,"rules":[])");
+    const stream::Deadline soon = stream::after(seconds{10});
+    collect();
+    EXPECT_EQ(backend_.submitted.size(), 1u);
+    EXPECT_FALSE(stream::passed(soon)) << "it would have waited for twice as long";
+}
+
 }  // namespace
 }  // namespace rhizome::api
