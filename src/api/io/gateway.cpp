@@ -514,7 +514,10 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
             const auto shown_after = co_await open_present(service, call, &after);
             if (!shown_after) after.present.object = {};
             std::vector<Standing*> done{&after.present.object};
-            if (const auto failed = co_await convert_shown(service, call, std::move(done))) co_return reply_of(*failed);
+            // It stands, whatever the webhook says now: the draft, which is in the version that was asked for, is
+            // shown.
+            const auto failed = co_await convert_shown(service, call, std::move(done));
+            if (failed) after.present.object = {};
             Reply reply = done_reply(*service, call, draft, found, after, progress->stage);
             if (call.kind->rules != nullptr && !draft.object)
                 co_await finish_definition(service, call, strand, wait_header, patience);
