@@ -108,7 +108,11 @@ Result<void, Status> readmit(const Call& call, json::Value& object, const json::
         object["metadata"]["uid"] = cluster::uid_from(call.entropy);
     } else {
         if (!status) cluster::apply_defaults(object, kind);
+        // Whose the fields are was found out when the change was planned.
+        const json::Value* entries = object.find_path({"metadata", "managedFields"});
+        const json::Value owners = entries == nullptr ? json::Value{} : *entries;
         cluster::prepare_for_update(object, *before, kind, status);
+        if (!owners.is_null()) object["metadata"]["managedFields"] = owners;
         object["metadata"]["uid"] = cluster::uid_of(*before);
     }
     if (is_signing_request(kind)) {

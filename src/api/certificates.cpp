@@ -112,6 +112,11 @@ std::string client_signer_refusal(const json::Value& object) {
     return clients ? "" : "the usage \"client auth\" is missing";
 }
 
+std::string client_groups_refusal(const std::vector<std::string>& groups) {
+    if (std::find(groups.begin(), groups.end(), kMasters) == groups.end()) return {};
+    return fmt::format("use of {} signer with {} group is not allowed", kClientSigner, kMasters);
+}
+
 void set_certificate(json::Value& object, std::string_view pem) {
     object["status"]["certificate"] = cluster::base64(as_bytes(pem));
 }

@@ -21,6 +21,9 @@ Result<json::Value, Status> approved(const Call& call, const json::Value& before
 bool waits_for_certificate(const json::Value& object);
 /// What the signer of clients' certificates finds wrong with a request; empty: nothing.
 std::string client_signer_refusal(const json::Value& object);
+/// The same for the groups that the request itself names. Asked again when it is signed: requests come from other
+/// machines too, and whoever sends them there has checked nothing.
+std::string client_groups_refusal(const std::vector<std::string>& groups);
 void set_certificate(json::Value& object, std::string_view pem);
 void set_failed(json::Value& object, std::string_view why, Time now);
 

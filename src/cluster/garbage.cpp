@@ -174,7 +174,13 @@ void Garbage::judge(const state::Path& path, const json::Value& object, const Wo
 
 std::vector<Chore> Garbage::chores(const World& world, std::size_t most) {
     std::vector<Chore> out;
-    for (auto at = waiting_.begin(); at != waiting_.end() && out.size() < most;) {
+    auto at = next_ ? waiting_.lower_bound(*next_) : waiting_.begin();
+    next_.reset();
+    while (at != waiting_.end()) {
+        if (out.size() >= most) {
+            next_ = *at;
+            break;
+        }
         const std::size_t before = out.size();
         if (const auto object = world.object_at(*at)) judge(*at, *object, world, out);
         // What is to be done shows as a change, which brings it back; what is not, is not waited for.

@@ -58,7 +58,8 @@ public:
     /// A namespace has something in it that is to be looked at again: contents of one that ends have gone.
     void look_at(const state::Path& path) { waiting_.insert(path); }
 
-    /// What is to be done now, at most `most`; the rest is told when asked again. What has nothing more to be done is
+    /// What is to be done now, at most about `most` (of one object all is told at once); the next call goes on behind
+    /// it, so that what nobody can do does not stand before the rest for ever. What has nothing more to be done is
     /// forgotten. `is_known` says whether a kind is known at all: an owner of an unknown kind may well be there.
     /// `contents` gives what stands in a namespace.
     struct World {
@@ -68,6 +69,8 @@ public:
         std::function<std::vector<state::Path>(std::string_view name_space, std::size_t most)> contents{};
     };
     std::vector<Chore> chores(const World& world, std::size_t most);
+    /// Everything has been told once: the next call begins anew.
+    [[nodiscard]] bool is_round_over() const { return !next_; }
 
     /// Objects that something may be to be done about.
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
@@ -82,6 +85,7 @@ private:
 
     std::map<std::string, std::set<state::Path>, std::less<>> by_owner_;  ///< by the owner's uid
     std::set<state::Path> waiting_;
+    std::optional<state::Path> next_;  ///< where the next call goes on; none: at the beginning
 };
 
 /// Whether a namespace that ends may go, as far as it says itself: no finalizers but the one that stands for its

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/garbage.h"
 
+#include <set>
+
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -158,7 +160,25 @@ TEST_F(GarbageTest, ANamespaceIsEmptiedAndThenGoes) {
 TEST_F(GarbageTest, TellsNoMoreAtOnceThanIsWanted) {
     for (int i = 0; i < 50; ++i) put(path("Pod", fmt::format("p{}", i)), owned(fmt::format("u{}", i), "gone"));
     EXPECT_EQ(chores(10).size(), 10u);
+    EXPECT_FALSE(garbage_.is_round_over());
+    EXPECT_EQ(chores().size(), 40u);
+    EXPECT_TRUE(garbage_.is_round_over());
     EXPECT_EQ(chores().size(), 50u);
+}
+
+TEST_F(GarbageTest, WhatNobodyDoesDoesNotStandBeforeTheRest) {
+    for (int i = 0; i < 50; ++i) put(path("Pod", fmt::format("p{}", i)), owned(fmt::format("u{}", i), "gone"));
+    std::set<std::string> told;
+    for (int round = 0; round < 2; ++round) {
+        do {
+            for (const Chore& one : chores(7)) EXPECT_TRUE(told.insert(one.uid).second) << one.uid;
+            // What comes and goes meanwhile does not stop it.
+            put(path("Pod", "a"), owned("a", "gone"));
+            erase(path("Pod", "a"));
+        } while (!garbage_.is_round_over());
+        EXPECT_EQ(told.size(), 50u);
+        told.clear();
+    }
 }
 
 }  // namespace

@@ -2,10 +2,6 @@
 // Certificates that are asked for: `kubectl certificate approve` has this node's authority sign them at once.
 #include "api/certificates.h"
 
-#include <algorithm>
-
-#include <fmt/core.h>
-
 #include "api/io/access.h"
 #include "api/io/service.h"
 #include "api/shown.h"
@@ -25,6 +21,7 @@ Result<stream::CertificateRequest> request_in(const json::Value& object) {
 void sign_client(const Service& service, json::Value& object, Time now) {
     const auto request = request_in(object);
     std::string why = request ? client_signer_refusal(object) : request.error().message;
+    if (why.empty()) why = client_groups_refusal(request->organizations());
     if (why.empty() && request->common_name().empty()) why = "the request names no user (its common name)";
     if (why.empty()) {
         const auto certificate = service.backend.issue_certificate(*request, {.user = request->common_name(),
@@ -50,11 +47,9 @@ Result<void, Status> check_signing_request(const Call& call, const json::Value& 
                                           request.error().message));
         return Fail{invalid(*call.kind, call.path.name, errors)};
     }
-    const auto groups = request->organizations();
-    if (object.text_at({"spec", "signerName"}) == kClientSigner &&
-        std::find(groups.begin(), groups.end(), kMasters) != groups.end())
-        return Fail{forbidden(*call.kind, call.path.name,
-                              fmt::format("use of {} signer with {} group is not allowed", kClientSigner, kMasters))};
+    if (object.text_at({"spec", "signerName"}) != kClientSigner) return {};
+    const std::string refused = client_groups_refusal(request->organizations());
+    if (!refused.empty()) return Fail{forbidden(*call.kind, call.path.name, refused)};
     return {};
 }
 

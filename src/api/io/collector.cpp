@@ -46,6 +46,7 @@ struct Collector::Inside {
     const stream::Strand strand;
     stream::Event woken;
     bool stopping = false;
+    const std::shared_ptr<Leave> leave = std::make_shared<Leave>();  ///< when it stops
     std::promise<void> ended{};
     std::shared_ptr<void> bell{};
     cluster::Garbage garbage{};
@@ -193,6 +194,8 @@ struct Collector::Inside {
     /// Does it, when it is this machine's turn. Gives when to look again.
     Task<stream::Deadline> take(Chore chore, std::map<std::string, Turn>& still) {
         const std::string key = fmt::format("{} {}", chore.uid, static_cast<int>(chore.what));
+        // Two reasons for the same, told one after the other.
+        if (const auto tried = still.find(key); tried != still.end()) co_return tried->second.at;
         Turn turn;
         if (const auto known = turns.find(key); known != turns.end()) {
             turn = known->second;
@@ -207,31 +210,40 @@ struct Collector::Inside {
             still.emplace(key, turn);
             co_return turn.at;
         }
+        // Of a kind that is not served there is nothing to be asked for, now; it is looked at again like a failure.
         const auto call = call_for(chore);
-        if (!call) co_return stream::kNever;
-        const Reply reply = co_await write(service, *call, strand, {});
+        bool done = false;
+        if (call) {
+            const Patience patience{.leave = leave};
+            const Reply reply = co_await write(service, *call, strand, {}, patience);
+            done = reply.code < 400;
+        }
         // What is done is no longer told of; what nevertheless is, is not tried again and again.
         turn.at = stream::after(turn.pause);
         turn.pause = std::min(2 * turn.pause, kAgainMost);
         still.emplace(key, turn);
-        co_return reply.code < 400 ? stream::kNever : turn.at;
+        co_return done ? stream::kNever : turn.at;
     }
 
     static Task<void> run(std::shared_ptr<Inside> self) {
         co_await self->scan();
         while (!self->stopping) {
             self->woken.reset();
-            self->registry = self->service->registry();
-            if (!self->catch_up()) co_await self->scan();
             stream::Deadline next = stream::kNever;
             std::map<std::string, Turn> still;
             bool any = false;
-            for (Chore& chore : self->todo()) {
-                if (self->stopping) break;
-                const stream::Deadline at = co_await self->take(std::move(chore), still);
-                any = any || at == stream::kNever;
-                next = std::min(next, at);
-            }
+            // All that there is to be done, a part at a time: whoever was not told of in the whole round has no turn.
+            do {
+                self->registry = self->service->registry();
+                if (!self->catch_up()) co_await self->scan();
+                for (Chore& chore : self->todo()) {
+                    if (self->stopping) co_return;
+                    const stream::Deadline at = co_await self->take(std::move(chore), still);
+                    any = any || at == stream::kNever;
+                    next = std::min(next, at);
+                }
+                co_await stream::yield();
+            } while (!self->stopping && !self->garbage.is_round_over());
             self->turns = std::move(still);
             if (self->stopping) break;
             if (!any) (void)co_await self->woken.wait_until(next);
@@ -254,6 +266,7 @@ Collector::~Collector() {
     auto ended = inside_->ended.get_future();
     inside_->strand.post([in = inside_] {
         in->stopping = true;
+        in->leave->tell();
         in->woken.set();
     });
     ended.wait();

@@ -137,7 +137,8 @@ Planned delete_definition(const Service& service, const Call& call, const Presen
     return delete_verb(call, altered, heard_of);
 }
 
-Task<void> delete_instances(SharedService service, Call call, stream::Strand strand, std::string wait_header) {
+Task<void> delete_instances(SharedService service, Call call, stream::Strand strand, std::string wait_header,
+                            Patience patience) {
     Call one = call;
     one.registry = service->registry();
     one.kind = kind_of(*one.registry, call.path.name);
@@ -146,6 +147,8 @@ Task<void> delete_instances(SharedService service, Call call, stream::Strand str
     one.body.clear();
     const Listing all = instances_of(*service, *one.kind, 0);
     for (const Standing& object : all.items) {
+        // Whoever asks for the deletion again goes on with the rest.
+        if (patience.is_over()) co_return;
         const state::Path path = object.document->path();
         one.path = {.group = std::string{one.kind->group},
                     .version = std::string{one.kind->version},
@@ -153,11 +156,12 @@ Task<void> delete_instances(SharedService service, Call call, stream::Strand str
                     .resource = std::string{one.kind->plural},
                     .name = std::string{path.name()}};
         // What this user may not delete stays, and the definition with it.
-        (void)co_await write(service, one, strand, wait_header);
+        (void)co_await write(service, one, strand, wait_header, patience);
     }
 }
 
-Task<void> finish_definition(SharedService service, Call call, stream::Strand strand, std::string wait_header) {
+Task<void> finish_definition(SharedService service, Call call, stream::Strand strand, std::string wait_header,
+                             Patience patience) {
     const std::string name = call.kind->rules->definition;
     Call last = call;
     last.registry = service->registry();
@@ -171,7 +175,7 @@ Task<void> finish_definition(SharedService service, Call call, stream::Strand st
     last.path = {.group = std::string{cluster::kDefinitionGroup}, .version = "v1", .resource = {}, .name = name};
     last.path.resource = kPlural;
     // Where this user may not, somebody who may touches it again.
-    (void)co_await write(service, std::move(last), std::move(strand), std::move(wait_header));
+    (void)co_await write(service, std::move(last), std::move(strand), std::move(wait_header), std::move(patience));
 }
 
 }  // namespace rhizome::api

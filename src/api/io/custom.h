@@ -21,9 +21,11 @@ stream::Task<Result<json::Value, Status>> convert_for_storage(SharedService serv
 /// DELETE of a definition. Its objects go with it (the ledger sees to that) unless one of them waits for a finalizer:
 /// then it stays, terminating, until the last of them is gone.
 Planned delete_definition(const Service& service, const Call& call, const Present& present, const HeardOf& heard_of);
-/// Deletes the objects of a definition that has just begun to terminate.
-stream::Task<void> delete_instances(SharedService service, Call call, stream::Strand strand, std::string wait_header);
+/// Deletes the objects of a definition that terminates, as far as there is time.
+stream::Task<void> delete_instances(SharedService service, Call call, stream::Strand strand, std::string wait_header,
+                                    Patience patience);
 /// After an object of a custom kind is gone: deletes its definition when that has only waited for this.
-stream::Task<void> finish_definition(SharedService service, Call call, stream::Strand strand, std::string wait_header);
+stream::Task<void> finish_definition(SharedService service, Call call, stream::Strand strand, std::string wait_header,
+                                     Patience patience);
 
 }  // namespace rhizome::api

@@ -201,11 +201,13 @@ Task<void> serve_resource(SharedService service, Exchange& exchange, Call call) 
     call.body = *std::move(body);
     std::string wait{exchange.request().headers.find("Rhizome-Wait").value_or("")};
     stream::Strand strand = exchange.strand();
+    Patience patience{.leave = std::make_shared<Leave>()};
+    exchange.when_ending([leave = patience.leave](http::Ending) { leave->tell(); });
     Reply reply;
     if (call.verb == Verb::DeleteCollection) {
-        reply = co_await delete_collection(service, std::move(call), std::move(strand), std::move(wait));
+        reply = co_await delete_collection(service, std::move(call), std::move(strand), std::move(wait), patience);
     } else {
-        reply = co_await write(service, std::move(call), std::move(strand), std::move(wait));
+        reply = co_await write(service, std::move(call), std::move(strand), std::move(wait), patience);
     }
     auto response = prettied(exchange.request(), http_response(std::move(reply)));
     (void)co_await exchange.respond(std::move(response));

@@ -117,7 +117,8 @@ Found look(const Service& service, const Call& call, const state::Path& path) {
             const auto space = state::Path::namespace_(call.path.name_space);
             const state::Entry* there = space ? found.chain.get(*space) : nullptr;
             found.present.namespace_is_there = there != nullptr;
-            found.present.namespace_ends = there != nullptr && call.verb == Verb::Create && ends(*there);
+            const bool creates = call.verb == Verb::Create || (call.verb == Verb::Patch && !found.present.object);
+            found.present.namespace_ends = there != nullptr && creates && ends(*there);
         }
         look_around(found.present, path, found.chain);
         return found;
@@ -359,9 +360,10 @@ Task<void> wait_for_news(SharedService service, stream::Strand strand, Revision 
     (void)co_await mail->came.wait_until(stream::after(kNewsMax));
 }
 
-/// What became of a transaction by the deadline: nothing when it did not come so far; `reached` says how far.
-Task<std::optional<Progress>> submit(SharedService service, ledger::SharedTx tx, Waiting waiting, stream::Strand strand,
-                                     std::optional<Stage>* reached) {
+/// What became of a transaction as long as somebody waited: nothing when it did not come so far; `reached` says how
+/// far.
+Task<std::optional<Progress>> submit(SharedService service, ledger::SharedTx tx, Stage wanted, Patience patience,
+                                     stream::Strand strand, std::optional<Stage>* reached) {
     const auto mail = std::make_shared<Mail>(strand);
     const std::uint64_t client = service->backend.submit(std::move(tx), [mail, strand](const Progress& progress) {
         strand.post([mail, progress] {
@@ -370,11 +372,17 @@ Task<std::optional<Progress>> submit(SharedService service, ledger::SharedTx tx,
             mail->came.set();
         });
     });
+    if (patience.leave) patience.leave->when_told([mail] { mail->came.set(); });
     bool in_time = true;
-    while (in_time && !(mail->any && mail->newest.stage >= waiting.stage)) {
+    while (in_time && !(mail->any && mail->newest.stage >= wanted)) {
         mail->came.reset();
-        in_time = co_await mail->came.wait_until(waiting.deadline);
+        if (patience.has_left()) {
+            in_time = false;
+            break;
+        }
+        in_time = co_await mail->came.wait_until(patience.deadline);
     }
+    if (patience.leave) patience.leave->when_told({});
     service->backend.forget(client);
     if (mail->any) *reached = mail->newest.stage;
     if (!in_time) co_return std::nullopt;
@@ -406,9 +414,13 @@ std::string_view name(Stage stage) {
     unreachable("a Stage is one of four");
 }
 
-Task<Reply> delete_collection(SharedService service, Call call, stream::Strand strand, std::string wait_header) {
+Task<Reply> delete_collection(SharedService service, Call call, stream::Strand strand, std::string wait_header,
+                              Patience patience) {
     const auto selection = selection_of(call);
     if (!selection) co_return reply_of(selection.error());
+    const auto waiting = waiting_of(*service, call, wait_header);
+    if (!waiting) co_return reply_of(waiting.error());
+    patience.deadline = std::min(patience.deadline, waiting->deadline);
     const HeardOf heard_of = service->backend.heard_of();
     Listing listing =
         service->backend.live().read([&](const Revisions& now) { return list(now, *selection, 0, {}, heard_of); });
@@ -417,18 +429,25 @@ Task<Reply> delete_collection(SharedService service, Call call, stream::Strand s
     if (!opened) co_return reply_of(opened.error());
     Call one = call;
     one.verb = Verb::Delete;
+    std::size_t done = 0;
     for (const Standing& object : listing.items) {
+        if (patience.is_over())
+            co_return reply_of(timed_out(fmt::format("{} of {} were deleted in the time given: ask again for the rest",
+                                                     done, listing.items.size())));
         one.path.name = object.document->path().name();
-        Reply reply = co_await write(service, one, strand, wait_header);
+        Reply reply = co_await write(service, one, strand, wait_header, patience);
         // Somebody else may have deleted it: it is gone, which is what was asked for.
         if (reply.code >= 400 && reply.code != 404) co_return reply;
+        ++done;
     }
     co_return list_verb(call, *selection, listing, heard_of);
 }
 
-Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::string wait_header) {
+Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::string wait_header, Patience patience) {
     const auto waiting = waiting_of(*service, call, wait_header);
     if (!waiting) co_return reply_of(waiting.error());
+    patience.deadline = std::min(patience.deadline, waiting->deadline);
+    if (patience.has_left()) co_return reply_of(unavailable("the server is ending: nothing was done"));
     if (call.kind->group.empty() && call.kind->kind == "Binding") {
         // The same wish as `pods/NAME/binding`, by an older path.
         call.kind = call.registry->kinds.find("", "v1", "pods");
@@ -442,7 +461,7 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
     call.dry_by_body = *dry;
     const bool passing = Selection{.kind = call.kind}.layer() == Layer::Passing;
     Status last = conflict(*call.kind, call.path.name);
-    for (int attempt = 0; attempt < kAttemptsMax && !stream::passed(waiting->deadline); ++attempt) {
+    for (int attempt = 0; attempt < kAttemptsMax && !patience.is_over(); ++attempt) {
         Found found = look(*service, call, *path);
         const auto opened = co_await open_present(service, call, &found);
         if (!opened) co_return reply_of(opened.error());
@@ -451,11 +470,17 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
         call.judged_later = has_webhooks(call, found.chain);
         auto planned = plan(*service, call, found);
         if (!planned) co_return reply_of(planned.error());
-        if (auto* reply = std::get_if<Reply>(&*planned)) co_return std::move(*reply);
+        const bool ends_definition = cluster::is_definition(*call.kind) && call.verb == Verb::Delete;
+        if (auto* reply = std::get_if<Reply>(&*planned)) {
+            // It terminates already: what there was no time for goes now.
+            if (ends_definition && !call.is_dry())
+                co_await delete_instances(service, call, strand, wait_header, patience);
+            co_return std::move(*reply);
+        }
         Draft& draft = std::get<Draft>(*planned);
         if (call.judged_later) {
             const auto asked =
-                co_await ask_webhooks(service, call, draft, found.present, found.chain, strand, waiting->deadline);
+                co_await ask_webhooks(service, call, draft, found.present, found.chain, strand, patience.deadline);
             if (!asked) {
                 Reply refused = reply_of(asked.error());
                 refused.warnings = draft.warnings;
@@ -482,19 +507,22 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
         auto tx = signed_tx(*service, call, stored ? *stored : draft, found, *path);
         if (!tx) co_return reply_of(tx.error());
         std::optional<Stage> reached;
-        const auto progress = co_await submit(service, *tx, *waiting, strand, &reached);
+        const auto progress = co_await submit(service, *tx, waiting->stage, patience, strand, &reached);
         if (!progress) co_return late_reply(*tx, reached);
         if (progress->stage != Stage::Refused) {
             Found after = look(*service, call, *path);
             const auto shown_after = co_await open_present(service, call, &after);
             if (!shown_after) after.present.object = {};
             std::vector<Standing*> done{&after.present.object};
-            if (const auto failed = co_await convert_shown(service, call, std::move(done))) co_return reply_of(*failed);
+            // It stands, whatever the webhook says now: the draft, which is in the version that was asked for, is
+            // shown.
+            const auto failed = co_await convert_shown(service, call, std::move(done));
+            if (failed) after.present.object = {};
             Reply reply = done_reply(*service, call, draft, found, after, progress->stage);
             if (call.kind->rules != nullptr && !draft.object)
-                co_await finish_definition(service, call, strand, wait_header);
-            if (cluster::is_definition(*call.kind) && call.verb == Verb::Delete && draft.object)
-                co_await delete_instances(service, call, strand, wait_header);
+                co_await finish_definition(service, call, strand, wait_header, patience);
+            if (ends_definition && draft.object)
+                co_await delete_instances(service, call, strand, wait_header, patience);
             reply.headers.emplace_back("Rhizome-Txid", (*tx)->id.hex());
             reply.headers.emplace_back("Rhizome-Stage", name(progress->stage));
             co_return reply;

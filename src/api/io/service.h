@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -72,10 +73,38 @@ stream::Task<Result<void, Status>> ask_webhooks(SharedService service, const Cal
                                                 const Present& present, const state::StateView& chain,
                                                 stream::Strand strand, stream::Deadline deadline);
 
-/// A write, from its plan to its stage.
-stream::Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::string wait_header);
-/// Deletes what the selectors name, one after the other; stops at the first that is refused.
-stream::Task<Reply> delete_collection(SharedService service, Call call, stream::Strand strand, std::string wait_header);
+/// That whoever waits has gone, or is told to. On its strand; one waits at a time.
+class Leave {
+public:
+    void tell() {
+        told_ = true;
+        if (wake_) wake_();
+    }
+    [[nodiscard]] bool is_told() const { return told_; }
+    /// Called when it is told, in place of what was given before; empty: nothing is.
+    void when_told(std::function<void()> wake) { wake_ = std::move(wake); }
+
+private:
+    bool told_ = false;
+    std::function<void()> wake_{};
+};
+
+/// How long somebody waits for writes: until one moment, however many they are, and no longer than he is there.
+struct Patience {
+    stream::Deadline deadline = stream::kNever;
+    std::shared_ptr<Leave> leave{};  ///< null: he stays
+    [[nodiscard]] bool has_left() const { return leave && leave->is_told(); }
+    [[nodiscard]] bool is_over() const { return has_left() || stream::passed(deadline); }
+};
+
+/// A write, from its plan to its stage. What it brings with it (the objects of a definition) has the time that it has
+/// itself.
+stream::Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::string wait_header,
+                          Patience patience = {});
+/// Deletes what the selectors name, one after the other, all in the time of one write; stops at the first that is
+/// refused.
+stream::Task<Reply> delete_collection(SharedService service, Call call, stream::Strand strand, std::string wait_header,
+                                      Patience patience);
 /// A watch, until one of the two has enough.
 stream::Task<void> stream_watch(SharedService service, http::Exchange& exchange, Call call);
 

@@ -76,9 +76,9 @@ public:
           chain_(std::move(chain)),
           strand_(strand),
           deadline_(deadline) {
-        operation_ = call.verb == Verb::Create   ? Operation::Create
-                     : call.verb == Verb::Delete ? Operation::Delete
-                                                 : Operation::Update;
+        // An apply of what is not there creates it.
+        const bool creates = call.verb == Verb::Create || (call.verb == Verb::Patch && !present.object);
+        operation_ = creates ? Operation::Create : call.verb == Verb::Delete ? Operation::Delete : Operation::Update;
         if (present.object) before_ = shown_value(*call.kind, present.object, service_->backend.heard_of());
         const std::string_view part = call.path.subresource;
         is_part_ = part == "eviction" || part == "binding" || part == "scale";
@@ -87,6 +87,9 @@ public:
             if (auto sent = read_object(call)) object_ = *std::move(sent);
         } else if (operation_ != Operation::Delete && draft.object) {
             object_ = shown_form(*draft.object);
+        } else if (operation_ != Operation::Delete && draft.last) {
+            // It goes with this change, which is an update of it nevertheless.
+            object_ = shown_form(*draft.last);
         }
     }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/kube/host_backend.h"
 
+#include <algorithm>
+
+#include <fmt/core.h>
+
 #include "ledger/chain_records.h"
 #include "node/kube/authority.h"
 #include "node/metrics.h"
@@ -139,6 +143,9 @@ std::optional<std::string> HostBackend::voucher_of(const stream::Certificate& sh
 
 Result<std::string> HostBackend::issue_certificate(const stream::CertificateRequest& request,
                                                    const CertificateWish& wish) {
+    // Whoever asks: that group is given by whoever has the authority's key at hand (`rhizome kubeconfig`).
+    if (std::find(wish.groups.begin(), wish.groups.end(), api::kMasters) != wish.groups.end())
+        return fail(ErrorKind::Denied, fmt::format("no request is answered with the group {}", api::kMasters));
     TRY(const auto certificate,
         client_certificate(own_.authority, request, {.user = wish.user, .groups = wish.groups, .lasts = wish.lasts},
                            runtime::now()));

@@ -231,7 +231,7 @@ protected:
             {"kind", "ConversionReview"},
             {"apiVersion", "apiextensions.k8s.io/v1"},
             {"response", json::Object{{"uid", review.text_at({"request", "uid"})},
-                                      {"result", json::Object{{"status", self->refuses_ ? "Failed" : "Success"},
+                                      {"result", json::Object{{"status", self->refuses() ? "Failed" : "Success"},
                                                               {"message", "not today"}}},
                                       {"convertedObjects", std::move(objects)}}}};
         http::Response response{
@@ -240,7 +240,9 @@ protected:
     }
     stream::IoContext io_{{.threads = 1}};
     std::unique_ptr<http::Server> server_;
+    bool refuses() { return refuses_ || (good_left_ >= 0 && good_left_-- == 0); }
     std::atomic<bool> refuses_ = false;
+    std::atomic<int> good_left_ = -1;  ///< then one is refused; less than nothing: none
 };
 
 TEST_F(KubeConversion, IsAskedForVersionsThatAreNotStored) {
@@ -264,6 +266,18 @@ TEST_F(KubeConversion, IsAskedForVersionsThatAreNotStored) {
     EXPECT_EQ(root("GET", one("a")).status, 200u) << "the stored version needs nobody";
     server_.reset();
     EXPECT_EQ(root("GET", second + "/a").status, 500u);
+}
+
+TEST_F(KubeConversion, AWriteThatStandsIsAnsweredAsOneWhenItCannotBeConvertedBack) {
+    serve();
+    good_left_ = 1;  // for storage
+    const Answered made = root("POST", "/apis/stable.example.com/v2/namespaces/default/crontabs",
+                               crontab("a", R"({"hosts":["web"]})", "", "v2"));
+    EXPECT_EQ(made.status, 201u) << made.text;
+    EXPECT_EQ(made.body.text_at({"apiVersion"}), "stable.example.com/v2");
+    EXPECT_NE(made.text.find(R"("hosts":["web"])"), std::string::npos) << made.text;
+    EXPECT_EQ(good_left_, -1) << "it was refused";
+    EXPECT_EQ(root("GET", one("a")).body.text_at({"spec", "host"}), "web");
 }
 
 }  // namespace

@@ -66,6 +66,10 @@ TEST_F(KubeDeletion, ANamespaceEndsWhenNothingInItWaitsAnyMore) {
     EXPECT_NE(refused.text.find("because it is being terminated"), std::string::npos) << refused.text;
     EXPECT_EQ(refused.body.find_path({"details", "causes"})->if_array()->front().text_at({"reason"}),
               "NamespaceTerminating");
+    const Answered applied = root("PATCH", at("web", "configmaps", "late") + "?fieldManager=me",
+                                  config_map("late", "1"), "application/apply-patch+yaml");
+    EXPECT_EQ(applied.status, 403u) << "an apply that would create it is refused like a creation";
+    EXPECT_NE(applied.text.find("NamespaceTerminating"), std::string::npos) << applied.text;
     EXPECT_EQ(root("DELETE", web).status, 409u);
     until_gone(at("web", "configmaps", "plain"));
     const Answered held = root("GET", at("web", "configmaps", "held"));

@@ -183,6 +183,64 @@ TEST_F(KubeWebhooks, AValidatingOneRefusesInItsOwnWords) {
     EXPECT_EQ(root("DELETE", std::string{kMaps} + "/good").status, 200u);
 }
 
+TEST_F(KubeWebhooks, AnApplyThatCreatesIsACreation) {
+    at("/deny", [](const json::Value&) { return std::string{R"("allowed":false)"}; });
+    configure("validating", "v", webhook("deny", "", R"("CREATE")"));
+    const auto apply = [&] {
+        return root("PATCH", std::string{kMaps} + "/m?fieldManager=me", config_map("m", "1"),
+                    "application/apply-patch+yaml");
+    };
+    EXPECT_EQ(apply().status, 400u);
+    ASSERT_EQ(requests().size(), 1u);
+    EXPECT_EQ(requests().front().text_at({"operation"}), "CREATE");
+    EXPECT_EQ(requests().front().text_at({"options", "kind"}), "CreateOptions");
+    at("/deny", [](const json::Value&) { return std::string{R"("allowed":true)"}; });
+    EXPECT_EQ(apply().status, 201u);
+    forget();
+    EXPECT_EQ(
+        root("PATCH", std::string{kMaps} + "/m?fieldManager=me", config_map("m", "2"), "application/apply-patch+yaml")
+            .status,
+        200u);
+    EXPECT_TRUE(requests().empty()) << "what is there is updated";
+}
+
+TEST_F(KubeWebhooks, SeeWhatIsLeftOfAnObjectThatGoesWithItsLastFinalizer) {
+    ASSERT_EQ(root("POST", kMaps, config_map("m", "1", R"(,"finalizers":["example.com/x"])")).status, 201u);
+    ASSERT_EQ(root("DELETE", std::string{kMaps} + "/m").status, 200u);
+    at("/look", [](const json::Value& request) {
+        return std::string{request.text_at({"object", "data", "v"}) == "1" ? R"("allowed":true)"
+                                                                           : R"("allowed":false)"};
+    });
+    configure("mutating", "m", webhook("look"));
+    configure("validating", "v", webhook("look"));
+    const Answered done =
+        root("PATCH", std::string{kMaps} + "/m", R"({"metadata":{"finalizers":null}})", "application/merge-patch+json");
+    EXPECT_EQ(done.status, 200u) << done.text;
+    ASSERT_EQ(requests().size(), 2u);
+    for (const json::Value& one : requests()) {
+        EXPECT_EQ(one.text_at({"operation"}), "UPDATE");
+        EXPECT_EQ(one.find_path({"object", "metadata", "finalizers"}), nullptr) << json::print(one);
+        EXPECT_NE(one.find_path({"oldObject", "metadata", "finalizers"}), nullptr);
+    }
+    EXPECT_EQ(root("GET", std::string{kMaps} + "/m").status, 404u);
+}
+
+TEST_F(KubeWebhooks, AStatusHasItsOwnersWhileAnybodyIsAsked) {
+    at("/fine", [](const json::Value&) { return std::string{R"("allowed":true)"}; });
+    configure("validating", "v", webhook("fine"));
+    const std::string pods = "/api/v1/namespaces/default/pods";
+    ASSERT_EQ(
+        root("POST", pods, R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}})").status,
+        201u);
+    const Answered changed = root("PATCH", pods + "/p/status?fieldManager=agent", R"({"status":{"phase":"Running"}})",
+                                  "application/merge-patch+json");
+    ASSERT_EQ(changed.status, 200u) << changed.text;
+    std::vector<std::string> owners;
+    for (const json::Value& entry : *changed.body.find_path({"metadata", "managedFields"})->if_array())
+        if (entry.text_at({"subresource"}) == "status") owners.emplace_back(entry.text_at({"manager"}));
+    EXPECT_EQ(owners, std::vector<std::string>{"agent"}) << changed.text;
+}
+
 TEST_F(KubeWebhooks, MutatingOnesComeInTheOrderOfTheirNamesAndBeforeValidatingOnes) {
     at("/b", append("b"));
     at("/a1", append("a"));
