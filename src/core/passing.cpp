@@ -201,7 +201,8 @@ bool Passing::Inside::take(PeerId from, const SharedRecord& record) {
     const crypto::Digest digest = digest_of(*record, chain);
     const PassingVersion version{record->stamp, tag_of(digest)};
     if (present != nullptr && version <= present->version) return true;
-    if (!set.has_room_for(record->writer, version)) return true;
+    // Where an older version stands it goes in any case: a deletion holds though there is no room for it.
+    if (present == nullptr && !set.has_room_for(id, *record, version)) return true;
     Writer& writer = writer_of(record->writer);
     Budget after = writer.taken;
     if (!after.spend(now)) {
