@@ -37,12 +37,6 @@ private:
     Time seen_;
 };
 
-std::uint64_t tag_of(const crypto::Digest& digest) {
-    std::uint64_t tag = 0;
-    for (const std::uint8_t byte : digest.view().first(8)) tag = tag << 8 | byte;
-    return tag;
-}
-
 }  // namespace
 
 struct Passing::Inside {
@@ -178,7 +172,7 @@ void Passing::Inside::on(const PassingWritten& event) {
     record->signature = ports.signer->sign(digest);
     Writer& writer = writer_of(record->writer);
     const bool in_time = writer.taken.spend(now);
-    put(id, record, {record->stamp, tag_of(digest)});
+    put(id, record, version_of(*record, digest));
     if (in_time) {
         pass_on(id, true, std::nullopt);
     } else {
@@ -199,7 +193,7 @@ bool Passing::Inside::take(PeerId from, const SharedRecord& record) {
     if (record->until <= now || record->stamp > now + config.ahead_max || !members.contains(record->writer))
         return true;
     const crypto::Digest digest = digest_of(*record, chain);
-    const PassingVersion version{record->stamp, tag_of(digest)};
+    const PassingVersion version = version_of(*record, digest);
     if (present != nullptr && version <= present->version) return true;
     // Where an older version stands it goes in any case: a deletion holds though there is no room for it.
     if (present == nullptr && !set.has_room_for(id, *record, version)) return true;
@@ -287,12 +281,12 @@ void Passing::Inside::serve(PeerId to, Peer& peer, const std::vector<SharedRecor
 }
 
 void Passing::Inside::heard(PeerId from, Peer& peer, const PassingSum& message) {
+    if (now < peer.groups_after) return;
     const PassingSum ours = set.sum();
     if (ours.count == message.count && ours.sum == message.sum) {
         peer.compare = now + config.compare_every;  // this was it
         return;
     }
-    if (now < peer.groups_after) return;
     peer.groups_after = now + config.compare_again;
     send(from, set.groups());
 }

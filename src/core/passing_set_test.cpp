@@ -83,5 +83,37 @@ TEST(PassingSet, ADeletionHoldsThoughThereIsNoRoomForIt) {
     EXPECT_EQ(names_in(set), (Names{"b", "c"}));
 }
 
+TEST(PassingSet, TwoSetsWithTheSameTagsAtOtherDocumentsHaveOtherSums) {
+    const auto sum_of = [](std::uint8_t first, std::uint8_t second) {
+        PassingSet set{{}};
+        for (std::uint8_t number = 0; number < 2; ++number) {
+            const auto record = record_of(1, fmt::format("e{}", number), 10);
+            PassingId id;  // both of the first group
+            id.writable()[1] = number;
+            PassingVersion version{.stamp = record->stamp};
+            version.tag.writable()[15] = number == 0 ? first : second;
+            (void)set.put(id, record, version);
+        }
+        return set.sum().sum;
+    };
+    EXPECT_EQ(sum_of(7, 9), sum_of(7, 9));
+    EXPECT_NE(sum_of(7, 9), sum_of(9, 7)) << "adding up would not tell";
+    EXPECT_NE(sum_of(7, 7), sum_of(9, 9)) << "nor would it here";
+}
+
+TEST(PassingSet, AGroupsSumFollowsEveryChange) {
+    PassingSet set{room_of(10, 10)};
+    const auto empty = set.sum().sum;
+    offer(set, record_of(1, "a", 20));
+    const auto one = set.sum().sum;
+    EXPECT_NE(one, empty);
+    offer(set, record_of(1, "a", 10));
+    EXPECT_NE(set.sum().sum, one);
+    set.keep_only({});
+    EXPECT_EQ(set.sum().sum, empty);
+    offer(set, record_of(1, "a", 20));
+    EXPECT_EQ(set.sum().sum, one);
+}
+
 }  // namespace
 }  // namespace rhizome::core

@@ -27,18 +27,11 @@ inline SharedRecord record_of(std::uint8_t writer, std::string_view name, std::i
     return std::make_shared<const PassingRecord>(std::move(record));
 }
 
-inline PassingVersion version_of(const PassingRecord& record) {
-    PassingVersion version{.stamp = record.stamp};
-    const auto digest = digest_of(record, {});
-    for (const std::uint8_t byte : digest.view().first(8)) version.tag = version.tag << 8 | byte;
-    return version;
-}
-
 /// As a node does when it hears of one. False when nothing has changed.
 inline bool offer(detail::PassingSet& set, const SharedRecord& record) {
     const PassingId id = passing_id(record->path);
     const auto* before = set.find(id);
-    const PassingVersion version = version_of(*record);
+    const PassingVersion version = version_of(*record, digest_of(*record, {}));
     if (before != nullptr && version <= before->version) return false;
     if (before == nullptr && !set.has_room_for(id, *record, version)) return false;
     (void)set.put(id, record, version);

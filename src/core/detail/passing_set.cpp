@@ -104,7 +104,7 @@ std::vector<SharedRecord> PassingSet::put(const PassingId& id, SharedRecord reco
     bytes_ += held.bytes;
     cost_ += held.cost;
     ends_.emplace(held.record->until, id);
-    groups_.sums[id.view()[0]] ^= version.tag;
+    changed_.set(id.view()[0]);
     held_.emplace(id, std::move(held));
     return gone;
 }
@@ -121,7 +121,7 @@ SharedRecord PassingSet::drop(PassingId id) {
     bytes_ -= held.bytes;
     cost_ -= held.cost;
     ends_.erase({held.record->until, id});
-    groups_.sums[id.view()[0]] ^= held.version.tag;
+    changed_.set(id.view()[0]);
     return held.record;
 }
 
@@ -152,10 +152,25 @@ std::size_t PassingSet::size_of(const consensus::MemberKey& writer) const {
     return at == writers_.end() ? 0 : at->second.oldest_first.size();
 }
 
+const PassingGroups& PassingSet::groups() const {
+    if (changed_.none()) return groups_;
+    for (std::size_t number = 0; number < kPassingGroups; ++number) {
+        if (!changed_.test(number)) continue;
+        rhizome::Writer out;
+        const auto end = group(number + 1);
+        for (auto at = group(number); at != end; ++at) encode(out, {at->first, at->second.version});
+        groups_.sums[number] = PassingGroupSum{crypto::sha256(out.view()).view().first<PassingGroupSum::kSize>()};
+    }
+    changed_.reset();
+    rhizome::Writer all{kPassingGroups * PassingGroupSum::kSize};
+    for (const PassingGroupSum& sum : groups_.sums) all.id(sum);
+    sum_ = crypto::sha256(all.view());
+    return groups_;
+}
+
 PassingSum PassingSet::sum() const {
-    rhizome::Writer out;
-    for (const std::uint64_t sum : groups_.sums) out.u64(sum);
-    return {.count = static_cast<std::uint32_t>(held_.size()), .sum = crypto::sha256(out.view())};
+    (void)groups();
+    return {.count = static_cast<std::uint32_t>(held_.size()), .sum = sum_};
 }
 
 std::map<PassingId, PassingSet::Held>::const_iterator PassingSet::group(std::size_t number) const {

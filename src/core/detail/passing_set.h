@@ -67,7 +67,7 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
     [[nodiscard]] std::size_t size_of(const consensus::MemberKey& writer) const;
     [[nodiscard]] PassingSum sum() const;
-    [[nodiscard]] const PassingGroups& groups() const { return groups_; }
+    [[nodiscard]] const PassingGroups& groups() const;
     /// In rising order of the ids.
     [[nodiscard]] const std::map<PassingId, Held>& all() const { return held_; }
     /// The first of this group, or of one behind it.
@@ -88,7 +88,11 @@ private:
     std::map<PassingId, Held> held_;
     std::map<consensus::MemberKey, Writer> writers_;
     std::set<std::pair<Time, PassingId>> ends_;
-    PassingGroups groups_{};
+    /// Summed up when somebody asks, and then only the groups that have changed: of a flood into one group nothing is
+    /// summed but when nodes compare.
+    mutable PassingGroups groups_{};
+    mutable std::bitset<kPassingGroups> changed_ = std::bitset<kPassingGroups>{}.set();
+    mutable crypto::Hash256 sum_{};
     std::size_t bytes_ = 0;
     std::size_t cost_ = 0;
 };
