@@ -70,7 +70,6 @@ struct Passing::Inside {
     std::map<PassingId, News> news;
     std::optional<Time> flush_at{};
     std::map<PassingId, Time> asked;
-    Time last_stamp{};
     Time now{};
     std::uint64_t taken = 0;
     std::uint64_t left_out = 0;
@@ -146,6 +145,7 @@ struct Passing::Inside {
 
     void flush();
     void finish();
+    void clock_set_back(Time to);
 };
 
 void Passing::Inside::on(const PassingWritten& event) {
@@ -157,10 +157,10 @@ void Passing::Inside::on(const PassingWritten& event) {
     record->writer = ports.signer->key();
     record->path = event.path;
     record->entry = event.entry;
-    // Later than all that this node knows: what its client saw is what it changed.
-    record->stamp = std::max(now, last_stamp + microseconds{1});
+    // Later than what this node has of the document: what its client saw is what it changed. Not later than other
+    // documents: one stamp ahead of the clock, its own or a liar's, would drag all others along.
+    record->stamp = now;
     if (present != nullptr) record->stamp = std::max(record->stamp, present->version.stamp + microseconds{1});
-    last_stamp = record->stamp;
     record->until = event.until;
     if (!event.entry) {
         // As long as what it deletes could be found somewhere.
@@ -373,6 +373,25 @@ void Passing::Inside::finish() {
     if (next) effects.emplace_back(Wake{*next});
 }
 
+void Passing::Inside::clock_set_back(Time to) {
+    // What was to happen later would not happen for as long.
+    const microseconds back = now - to;
+    for (auto& [id, peer] : peers) {
+        peer.compare -= back;
+        peer.groups_after = peer.list_after = to;
+    }
+    for (auto& [key, writer] : writers) writer.named = std::min(writer.named, to);
+    if (flush_at) flush_at = *flush_at - back;
+    asked.clear();
+    // What this node wrote while its clock was ahead nobody else takes, and what it wrote over that nobody would
+    // either, until their clocks get there.
+    if (ports.signer == nullptr) return;
+    const auto gone = set.forget_later(ports.signer->key(), to + config.ahead_max);
+    show_gone(gone);
+    if (gone.empty()) return;
+    for (auto& [id, peer] : peers) peer.compare = to;  // they may have what stood there before
+}
+
 PassingMembers members_in(const state::StateView& view) {
     PassingMembers event;
     state::Cursor cursor = view.walk(ledger::records::all_members());
@@ -387,16 +406,7 @@ Passing::~Passing() = default;
 
 std::vector<PassingEffect> Passing::step(const PassingEvent& event) {
     Inside& in = *inside_;
-    if (event.now < in.now) {
-        // The clock was set back: what was to happen later would not happen for as long.
-        const microseconds back = in.now - event.now;
-        for (auto& [id, peer] : in.peers) {
-            peer.compare -= back;
-            peer.groups_after = peer.list_after = event.now;
-        }
-        if (in.flush_at) in.flush_at = *in.flush_at - back;
-        in.asked.clear();
-    }
+    if (event.now < in.now) in.clock_set_back(event.now);
     in.now = event.now;
     std::visit([&](const auto& kind) { in.on(kind); }, event.kind);
     in.finish();

@@ -131,6 +131,16 @@ std::vector<SharedRecord> PassingSet::expire(Time now) {
     return gone;
 }
 
+std::vector<SharedRecord> PassingSet::forget_later(const consensus::MemberKey& writer, Time stamp) {
+    std::vector<SharedRecord> gone;
+    for (auto at = writers_.find(writer); at != writers_.end(); at = writers_.find(writer)) {
+        const auto& [version, id] = *at->second.oldest_first.rbegin();
+        if (version.stamp <= stamp) break;
+        gone.push_back(drop(id));
+    }
+    return gone;
+}
+
 std::vector<SharedRecord> PassingSet::keep_only(const std::set<consensus::MemberKey>& writers) {
     std::vector<PassingId> ids;
     for (const auto& [key, writer] : writers_) {

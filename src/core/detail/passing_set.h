@@ -59,6 +59,8 @@ public:
     std::vector<SharedRecord> put(const PassingId& id, SharedRecord record, const PassingVersion& version);
     /// What ends by then.
     std::vector<SharedRecord> expire(Time now);
+    /// What this writer stamped later than that.
+    std::vector<SharedRecord> forget_later(const consensus::MemberKey& writer, Time stamp);
     /// What was written by others than these.
     std::vector<SharedRecord> keep_only(const std::set<consensus::MemberKey>& writers);
 
