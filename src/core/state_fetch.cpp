@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "consensus/judge.h"
 
 namespace rhizome::core {
 namespace {
@@ -23,8 +24,9 @@ ledger::Reject refusal_of(const ledger::SnapshotFault& fault) {
 
 }  // namespace
 
-StateFetch::StateFetch(const Config& config, const TrustedBlock& trusted, Parallel& parallel)
-    : config_(config), trusted_(trusted), parallel_(parallel) {}
+StateFetch::StateFetch(const Config& config, const TrustedBlock& trusted, const consensus::Signatures& signatures,
+                       Parallel& parallel)
+    : config_(config), trusted_(trusted), signatures_(signatures), parallel_(parallel) {}
 
 std::vector<Effect> StateFetch::step(const Event& event) {
     if (event.now < now_)  // the clock was set back
@@ -92,6 +94,11 @@ void StateFetch::heard(PeerId from, const StateManifest& message) {
         return give_up_on(
             from, ledger::Reject{.code = RejectCode::BadMerkle, .why = "a state of another chain than this one"});
     if (const auto good = ledger::check_manifest(*manifest); !good) return give_up_on(from, refusal_of(good.error()));
+    // No hash covers the signature. Kept unchecked, this machine would hand it on and be banned for it.
+    const ledger::Block bare{
+        .header = manifest->header, .signature = manifest->signature, .txs = {}, .seal = manifest->seal};
+    if (const auto proposer = consensus::check_proposer(bare, signatures_); !proposer)
+        return give_up_on(from, proposer.error());
     assembler_.emplace(*std::move(manifest));
     // Nothing commits to what was derived: it is derived again here.
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "consensus/signatures.h"
 #include "core/config.h"
 #include "core/effects.h"
 #include "ledger/snapshot.h"
@@ -21,18 +22,20 @@ struct TrustedBlock {
 /// How a machine that has nothing comes to the state after a block that it trusts: one peer gives the manifest, all
 /// that have the state give its parts, several at a time and in any order.
 ///
-/// Only the block's hash is believed. The header must have it, the manifest the header's state root, and each part is
-/// checked alone when it comes: whoever sends another is blamed by name and asked no more. A question that is not
-/// answered in time goes to another peer; who left two in a row unanswered, or says that it has nothing, is asked no
-/// more either. So a liar, a slow one and one that dies cost a part each, and the rest comes from the others.
+/// Only the block's hash is believed. The header must have it, the manifest the header's state root, the seal's
+/// proposer must have signed (its signature is in no hash, and whoever is given it from here must find it good), and
+/// each part is checked alone when it comes: whoever sends another is blamed by name and asked no more. A question that
+/// is not answered in time goes to another peer; who left two in a row unanswered, or says that it has nothing, is
+/// asked no more either. So a liar, a slow one and one that dies cost a part each, and the rest comes from the others.
 ///
 /// Events in, effects out, as `Node`: PeerUp, PeerDown, Heard and Tick matter, Send, Blame and Wake come of them.
 /// Bounded: `state_asks_per_peer` and `state_asks_max` questions of at most 16 MiB, and the state itself. Nothing of it
 /// is on a disk before all of it is here, so nothing has to be mended after a crash. Confined to one strand.
 class StateFetch {
 public:
-    /// Borrows `parallel`, on which parts are checked.
-    StateFetch(const Config& config, const TrustedBlock& trusted, Parallel& parallel);
+    /// Borrows `signatures`, and `parallel`, on which parts are checked.
+    StateFetch(const Config& config, const TrustedBlock& trusted, const consensus::Signatures& signatures,
+               Parallel& parallel);
 
     std::vector<Effect> step(const Event& event);
 
@@ -81,6 +84,7 @@ private:
 
     Config config_;
     TrustedBlock trusted_;
+    const consensus::Signatures& signatures_;
     Parallel& parallel_;
     Time now_{};
     std::map<PeerId, Helper> helpers_;

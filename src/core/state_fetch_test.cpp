@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "consensus/judge.h"
 #include "support/sample_state.h"
 
 namespace rhizome::core {
@@ -26,11 +27,17 @@ protected:
             chain.mine_all({chain.create(
                 "/namespaces/web", "alice",
                 test::document("v1", "ConfigMap", "web", "m" + std::to_string(i), std::string(400, 'x')))});
-        manifest =
-            ledger::make_manifest(chain.chain_id(), chain.blocks().back(), chain.state().view(), {}, 600).value();
-        trusted = {chain.chain_id(), hash_of(chain.tip())};
+        // Sealed and signed, which blocks of a test chain are not.
+        ledger::Block block = chain.blocks().back();
+        const crypto::NodeKeys keys = crypto::derive(crypto::NodeSeed{crypto::sha256(as_bytes("proposer")).view()});
+        const consensus::KeySigner signer{keys};
+        block.seal.proof.assign(signer.key().begin(), signer.key().end());
+        block.header.seal_root = seal_root_of(block.seal);
+        consensus::sign(block, signer);
+        manifest = ledger::make_manifest(chain.chain_id(), block, chain.state().view(), {}, 600).value();
+        trusted = {chain.chain_id(), hash_of(block.header)};
         config.state_asks_per_peer = 2;
-        fetch.emplace(config, trusted, parallel);
+        fetch.emplace(config, trusted, signatures, parallel);
     }
 
     /// What a peer that has the state says to a question.
@@ -67,7 +74,8 @@ protected:
         const auto whole = fetch->take();
         ASSERT_TRUE(whole) << to_text(whole.error());
         EXPECT_EQ(whole->view.root(), chain.state().view().root());
-        EXPECT_EQ(whole->manifest.header, chain.tip());
+        EXPECT_EQ(whole->manifest.header, manifest.header);
+        EXPECT_EQ(whole->manifest.signature, manifest.signature);
     }
     void expect_blamed(PeerId peer, RejectCode code, std::string_view word) {
         ASSERT_EQ(blamed.size(), 1u);
@@ -78,6 +86,7 @@ protected:
 
     test::TestChain chain;
     Inline parallel;
+    consensus::CurveSignatures signatures;
     Config config;
     ledger::SnapshotManifest manifest;
     TrustedBlock trusted;
@@ -148,6 +157,19 @@ TEST_F(StateFetchTest, AManifestOfAnotherBlockOrAnotherStateIsRefused) {
     // One who has it is all it takes.
     step(PeerUp{PeerId{4}});
     EXPECT_FALSE(fetch->nobody_has_it());
+    answer_all();
+    expect_whole();
+}
+
+TEST_F(StateFetchTest, ASignatureThatIsNotTheProposersIsNeitherKeptNorHandedOn) {
+    ledger::SnapshotManifest other = manifest;
+    other.signature[7] ^= 1;
+    step(PeerUp{kFirst});
+    asked.clear();
+    hear(kFirst, StateManifest{trusted.block, ledger::encode(other)});
+    expect_blamed(kFirst, RejectCode::BadSeal, "did not sign");
+    EXPECT_EQ(fetch->progress().parts, 0u);
+    step(PeerUp{kSecond});
     answer_all();
     expect_whole();
 }
