@@ -37,12 +37,6 @@ private:
     Time seen_;
 };
 
-std::uint64_t tag_of(const crypto::Digest& digest) {
-    std::uint64_t tag = 0;
-    for (const std::uint8_t byte : digest.view().first(8)) tag = tag << 8 | byte;
-    return tag;
-}
-
 }  // namespace
 
 struct Passing::Inside {
@@ -76,7 +70,6 @@ struct Passing::Inside {
     std::map<PassingId, News> news;
     std::optional<Time> flush_at{};
     std::map<PassingId, Time> asked;
-    Time last_stamp{};
     Time now{};
     std::uint64_t taken = 0;
     std::uint64_t left_out = 0;
@@ -152,6 +145,7 @@ struct Passing::Inside {
 
     void flush();
     void finish();
+    void clock_set_back(Time to);
 };
 
 void Passing::Inside::on(const PassingWritten& event) {
@@ -163,10 +157,10 @@ void Passing::Inside::on(const PassingWritten& event) {
     record->writer = ports.signer->key();
     record->path = event.path;
     record->entry = event.entry;
-    // Later than all that this node knows: what its client saw is what it changed.
-    record->stamp = std::max(now, last_stamp + microseconds{1});
+    // Later than what this node has of the document: what its client saw is what it changed. Not later than other
+    // documents: one stamp ahead of the clock, its own or a liar's, would drag all others along.
+    record->stamp = now;
     if (present != nullptr) record->stamp = std::max(record->stamp, present->version.stamp + microseconds{1});
-    last_stamp = record->stamp;
     record->until = event.until;
     if (!event.entry) {
         // As long as what it deletes could be found somewhere.
@@ -178,7 +172,7 @@ void Passing::Inside::on(const PassingWritten& event) {
     record->signature = ports.signer->sign(digest);
     Writer& writer = writer_of(record->writer);
     const bool in_time = writer.taken.spend(now);
-    put(id, record, {record->stamp, tag_of(digest)});
+    put(id, record, version_of(*record, digest));
     if (in_time) {
         pass_on(id, true, std::nullopt);
     } else {
@@ -199,9 +193,10 @@ bool Passing::Inside::take(PeerId from, const SharedRecord& record) {
     if (record->until <= now || record->stamp > now + config.ahead_max || !members.contains(record->writer))
         return true;
     const crypto::Digest digest = digest_of(*record, chain);
-    const PassingVersion version{record->stamp, tag_of(digest)};
+    const PassingVersion version = version_of(*record, digest);
     if (present != nullptr && version <= present->version) return true;
-    if (!set.has_room_for(record->writer, version)) return true;
+    // Where an older version stands it goes in any case: a deletion holds though there is no room for it.
+    if (present == nullptr && !set.has_room_for(id, *record, version)) return true;
     Writer& writer = writer_of(record->writer);
     Budget after = writer.taken;
     if (!after.spend(now)) {
@@ -286,12 +281,12 @@ void Passing::Inside::serve(PeerId to, Peer& peer, const std::vector<SharedRecor
 }
 
 void Passing::Inside::heard(PeerId from, Peer& peer, const PassingSum& message) {
+    if (now < peer.groups_after) return;
     const PassingSum ours = set.sum();
     if (ours.count == message.count && ours.sum == message.sum) {
         peer.compare = now + config.compare_every;  // this was it
         return;
     }
-    if (now < peer.groups_after) return;
     peer.groups_after = now + config.compare_again;
     send(from, set.groups());
 }
@@ -378,6 +373,25 @@ void Passing::Inside::finish() {
     if (next) effects.emplace_back(Wake{*next});
 }
 
+void Passing::Inside::clock_set_back(Time to) {
+    // What was to happen later would not happen for as long.
+    const microseconds back = now - to;
+    for (auto& [id, peer] : peers) {
+        peer.compare -= back;
+        peer.groups_after = peer.list_after = to;
+    }
+    for (auto& [key, writer] : writers) writer.named = std::min(writer.named, to);
+    if (flush_at) flush_at = *flush_at - back;
+    asked.clear();
+    // What this node wrote while its clock was ahead nobody else takes, and what it wrote over that nobody would
+    // either, until their clocks get there.
+    if (ports.signer == nullptr) return;
+    const auto gone = set.forget_later(ports.signer->key(), to + config.ahead_max);
+    show_gone(gone);
+    if (gone.empty()) return;
+    for (auto& [id, peer] : peers) peer.compare = to;  // they may have what stood there before
+}
+
 PassingMembers members_in(const state::StateView& view) {
     PassingMembers event;
     state::Cursor cursor = view.walk(ledger::records::all_members());
@@ -392,16 +406,7 @@ Passing::~Passing() = default;
 
 std::vector<PassingEffect> Passing::step(const PassingEvent& event) {
     Inside& in = *inside_;
-    if (event.now < in.now) {
-        // The clock was set back: what was to happen later would not happen for as long.
-        const microseconds back = in.now - event.now;
-        for (auto& [id, peer] : in.peers) {
-            peer.compare -= back;
-            peer.groups_after = peer.list_after = event.now;
-        }
-        if (in.flush_at) in.flush_at = *in.flush_at - back;
-        in.asked.clear();
-    }
+    if (event.now < in.now) in.clock_set_back(event.now);
     in.now = event.now;
     std::visit([&](const auto& kind) { in.on(kind); }, event.kind);
     in.finish();

@@ -15,7 +15,7 @@ namespace {
 using ledger::Reject;
 using ledger::RejectCode;
 
-constexpr std::size_t kNameBytes = PassingId::kSize + 8 + 8;
+constexpr std::size_t kNameBytes = PassingId::kSize + 8 + PassingTag::kSize;
 constexpr std::size_t kBitmapBytes = kPassingGroups / 8;
 /// Writer, stamp, until, whether there is a document, signature; the document's key, origin and lengths.
 constexpr std::size_t kRecordFrameBytes = 33 + 8 + 8 + 1 + 64 + state::kPathBytesMax + 256;
@@ -31,9 +31,6 @@ void put_signed(Writer& out, const PassingRecord& record) {
         out.short_blob(as_bytes(record.path.key()));
     }
 }
-void put(Writer& out, const PassingName& name) {
-    out.id(name.id).u64(micros(name.version.stamp)).u64(name.version.tag);
-}
 
 void put(Writer& out, const PassingRecords& message) {
     out.varint(message.records.size());
@@ -46,7 +43,7 @@ void put(Writer& out, const PassingRecords& message) {
 }
 void put(Writer& out, const PassingHave& message) {
     out.varint(message.names.size());
-    for (const PassingName& name : message.names) put(out, name);
+    for (const PassingName& name : message.names) encode(out, name);
 }
 void put(Writer& out, const PassingWant& message) {
     out.varint(message.ids.size());
@@ -54,14 +51,14 @@ void put(Writer& out, const PassingWant& message) {
 }
 void put(Writer& out, const PassingSum& message) { out.u32(message.count).id(message.sum); }
 void put(Writer& out, const PassingGroups& message) {
-    for (const std::uint64_t sum : message.sums) out.u64(sum);
+    for (const PassingGroupSum& sum : message.sums) out.id(sum);
 }
 void put(Writer& out, const PassingList& message) {
     std::array<std::uint8_t, kBitmapBytes> bits{};
     for (std::size_t group = 0; group < kPassingGroups; ++group)
         if (message.groups.test(group)) bits[group / 8] |= static_cast<std::uint8_t>(1u << (group % 8));
     out.raw(bits).varint(message.names.size());
-    for (const PassingName& name : message.names) put(out, name);
+    for (const PassingName& name : message.names) encode(out, name);
 }
 
 Result<Time, DecodeFault> get_time(Reader& in) {
@@ -73,7 +70,7 @@ Result<PassingName, DecodeFault> get_name(Reader& in) {
     PassingName name;
     TRY(name.id, in.id<PassingId>());
     TRY(name.version.stamp, get_time(in));
-    TRY(name.version.tag, in.u64());
+    TRY(name.version.tag, in.id<PassingTag>());
     return name;
 }
 Result<std::vector<PassingName>, DecodeFault> get_names(Reader& in, std::size_t most) {
@@ -170,8 +167,8 @@ Result<PassingSum, DecodeFault> get_sum(Reader& in) {
 }
 Result<PassingGroups, DecodeFault> get_groups(Reader& in) {
     PassingGroups message;
-    for (std::uint64_t& sum : message.sums) {
-        TRY(sum, in.u64());
+    for (PassingGroupSum& sum : message.sums) {
+        TRY(sum, in.id<PassingGroupSum>());
     }
     TRY(in.finish());
     return message;
@@ -208,6 +205,14 @@ PassingId passing_id(const state::Path& path) {
     return PassingId{crypto::sha256(as_bytes(path.key())).view().first<PassingId::kSize>()};
 }
 
+PassingVersion version_of(const PassingRecord& record, const crypto::Digest& digest) {
+    return {.stamp = record.stamp, .tag = PassingTag{digest.view().first<PassingTag::kSize>()}};
+}
+
+void encode(Writer& out, const PassingName& name) {
+    out.id(name.id).u64(micros(name.version.stamp)).id(name.version.tag);
+}
+
 std::string_view name(PassingType type) {
     switch (type) {
         case PassingType::Records: return "passing-records";
@@ -227,7 +232,7 @@ std::size_t passing_bytes_max(std::uint8_t type) {
         case PassingType::Have: return 1 + kCount + kPassingNamesMax * kNameBytes;
         case PassingType::Want: return 1 + kCount + kPassingNamesMax * PassingId::kSize;
         case PassingType::Sum: return 1 + 4 + crypto::Hash256::kSize;
-        case PassingType::Groups: return 1 + kPassingGroups * 8;
+        case PassingType::Groups: return 1 + kPassingGroups * PassingGroupSum::kSize;
         case PassingType::List: return 1 + kBitmapBytes + kCount + kPassingListMax * kNameBytes;
     }
     return 0;

@@ -39,21 +39,33 @@ crypto::Digest digest_of(const PassingRecord& record, const ledger::ChainId& cha
 using PassingId = Id<struct PassingIdTag, 16>;
 PassingId passing_id(const state::Path& path);
 
-/// A version by its stamp and the first bytes of its digest: enough to say which of two is newer.
+/// The first bytes of a version's digest. As many as it takes: who could make two versions with one stamp and one tag
+/// would have half of the nodes keep one and half the other, and nobody would notice. With 8 bytes that is an
+/// afternoon's work, with 16 it is 2⁶⁴ hashes for one document.
+using PassingTag = Id<struct PassingTagTag, 16>;
+
+/// A version by its stamp and its tag: enough to say which of two is newer.
 struct PassingVersion {
     Time stamp{};
-    std::uint64_t tag = 0;
+    PassingTag tag{};
     friend auto operator<=>(const PassingVersion&, const PassingVersion&) = default;
     friend bool operator==(const PassingVersion&, const PassingVersion&) = default;
 };
+PassingVersion version_of(const PassingRecord& record, const crypto::Digest& digest);
 struct PassingName {
     PassingId id{};
     PassingVersion version{};
     friend bool operator==(const PassingName&, const PassingName&) = default;
 };
 
+/// As it is written in messages, and in what groups are summed over.
+void encode(Writer& out, const PassingName& name);
+
 /// Documents fall into so many groups, by the first byte of their id.
 inline constexpr std::size_t kPassingGroups = 256;
+/// The first bytes of the hash over a group's names, ids rising. No sum of tags: with some 130 documents of one's
+/// choice linear algebra makes two different groups have the same one.
+using PassingGroupSum = Id<struct PassingGroupSumTag, 16>;
 
 /// Versions that the receiver may not have.
 struct PassingRecords {
@@ -74,7 +86,7 @@ struct PassingSum {
 };
 /// The answer of one whose sum is another: the sum of each group.
 struct PassingGroups {
-    std::array<std::uint64_t, kPassingGroups> sums{};
+    std::array<PassingGroupSum, kPassingGroups> sums{};
 };
 /// The answer to that: everything that the sender has in the groups that differ, in rising order of the ids. Who hears
 /// it asks for what is newer there and sends what is newer here.

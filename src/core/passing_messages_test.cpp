@@ -25,7 +25,8 @@ SharedRecord record_of(std::string_view name, bool deleted = false) {
 }
 
 PassingName name_of(std::uint8_t first) {
-    PassingName name{.version = {kNow, 77}};
+    PassingName name{.version = {.stamp = kNow}};
+    name.version.tag.writable()[15] = 77;
     name.id.writable()[0] = first;
     return name;
 }
@@ -36,7 +37,7 @@ std::vector<PassingMessage> one_of_each() {
     list.groups.set(200);
     list.names = {name_of(1), name_of(200)};
     PassingGroups groups;
-    groups.sums[7] = 42;
+    groups.sums[7].writable()[0] = 42;
     return {PassingRecords{{record_of("a"), record_of("b", true)}},
             PassingHave{{name_of(1)}},
             PassingWant{{name_of(5).id}},
@@ -132,6 +133,8 @@ TEST(PassingMessages, ADigestBindsTheChainAndEverythingButTheSignature) {
     changed.until += microseconds{1};
     EXPECT_NE(digest, digest_of(changed, chain));
     EXPECT_NE(digest, digest_of(*record_of("a", true), chain));
+    EXPECT_EQ(version_of(record, digest).stamp, record.stamp);
+    EXPECT_EQ(version_of(record, digest).tag.hex(), to_hex(digest.view().first(16)));
 }
 
 }  // namespace

@@ -65,11 +65,12 @@ public:
         }
         shown.resize(nodes);
         wakes.resize(nodes, kNever);
+        ahead.resize(nodes, 0s);
         for (std::size_t i = 0; i < nodes; ++i) tell(i, PassingMembers{members});
     }
 
     void tell(std::size_t node, PassingEventKind event) {
-        for (PassingEffect& effect : machines[node]->step({now, std::move(event)})) {
+        for (PassingEffect& effect : machines[node]->step({now + ahead[node], std::move(event)})) {
             if (auto* send = std::get_if<PassingSend>(&effect)) {
                 queue.push_back({node, send->to.number(), send->message});
             } else if (const auto* stands = std::get_if<PassingStands>(&effect)) {
@@ -83,7 +84,7 @@ public:
             } else if (const auto* blame = std::get_if<Blame>(&effect)) {
                 blamed.emplace_back(node, blame->peer.number());
             } else if (const auto* wake = std::get_if<Wake>(&effect)) {
-                wakes[node] = wake->at;
+                wakes[node] = wake->at - ahead[node];
             }
         }
     }
@@ -122,7 +123,7 @@ public:
         now = end;
     }
     void write(std::size_t node, std::string_view name, std::string_view message) {
-        tell(node, PassingWritten{event_path(name), event_entry(name, message), now + 1h});
+        tell(node, PassingWritten{event_path(name), event_entry(name, message), now + ahead[node] + 1h});
     }
     void erase(std::size_t node, std::string_view name) { tell(node, PassingWritten{event_path(name), {}, {}}); }
     std::string message_at(std::size_t node, std::string_view name) const {
@@ -147,6 +148,7 @@ public:
     std::vector<std::unique_ptr<Passing>> machines;
     std::vector<std::map<std::string, std::string>> shown;
     std::vector<Time> wakes;
+    std::vector<microseconds> ahead;  ///< of the right time, each machine's clock
     std::set<std::pair<std::size_t, std::size_t>> links;
     std::deque<Sent> queue;
     std::vector<std::pair<std::size_t, consensus::MemberKey>> named;
@@ -368,14 +370,51 @@ TEST(Passing, OnlyMembersAreHeardAndWhatAFormerOneWroteGoes) {
 TEST(Passing, StampsFarAheadOfTheClockAreNotTaken) {
     World world{2};
     world.link(0, 1);
-    world.now += 10min;
+    world.ahead[0] = 10min;
     world.write(0, "a", "from the future");
-    world.now -= 10min;
     world.run(60s);
     EXPECT_EQ(world.message_at(1, "a"), "(none)");
     EXPECT_TRUE(world.blamed.empty()) << "its clock may be wrong, or ours";
     world.run(10min);
     EXPECT_EQ(world.message_at(1, "a"), "from the future") << "the clock has got there";
+}
+
+TEST(Passing, AClockThatWasAheadAndIsSetRightHoldsUpNothingThatIsWrittenAfterwards) {
+    World world{2};
+    world.link(0, 1);
+    world.write(1, "lease", "before");
+    world.run(1s);
+    world.ahead[0] = 24h;
+    world.write(0, "lease", "while it was ahead");
+    world.write(0, "event", "while it was ahead");
+    world.run(1s);
+    EXPECT_EQ(world.message_at(1, "lease"), "before");
+    world.ahead[0] = 0s;
+    world.tell(0, Tick{});
+    EXPECT_EQ(world.message_at(0, "event"), "(none)") << "nobody else will have it either";
+    world.run(3s);
+    EXPECT_EQ(world.message_at(0, "lease"), "before") << "from the others";
+    world.write(0, "lease", "renewed");
+    world.write(0, "another", "new");
+    world.run(1s);
+    EXPECT_EQ(world.message_at(1, "lease"), "renewed");
+    EXPECT_EQ(world.message_at(1, "another"), "new");
+    EXPECT_TRUE(world.all_equal());
+}
+
+TEST(Passing, AStampAheadOfTheClockDragsNoOtherDocumentAlong) {
+    World world{3};
+    world.link(0, 1);
+    world.link(1, 2);
+    world.ahead[0] = 119s;
+    world.ahead[2] = -10s;
+    world.write(0, "a", "ahead");
+    world.run(1s);
+    world.write(1, "a", "over it");
+    world.write(1, "b", "another");
+    world.run(1s);
+    EXPECT_EQ(world.message_at(2, "b"), "another");
+    EXPECT_EQ(world.message_at(2, "a"), "(none)") << "not yet";
 }
 
 }  // namespace

@@ -2,16 +2,19 @@
 #include "core/state_fetch.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/ensure.h"
+#include "consensus/judge.h"
 
 namespace rhizome::core {
 namespace {
 
 using ledger::RejectCode;
 
-/// So many questions in a row may go unanswered: one may get lost with a link, two seldom do.
-constexpr std::uint32_t kLateMax = 2;
+/// So often in a row a peer's time may be up. Once: its link is slow. Twice: the question was lost, or there were too
+/// many for it to answer.
+constexpr std::uint32_t kLateMax = 3;
 
 /// What it was that no honest peer sends, as those who keep scores name it.
 ledger::Reject refusal_of(const ledger::SnapshotFault& fault) {
@@ -23,8 +26,9 @@ ledger::Reject refusal_of(const ledger::SnapshotFault& fault) {
 
 }  // namespace
 
-StateFetch::StateFetch(const Config& config, const TrustedBlock& trusted, Parallel& parallel)
-    : config_(config), trusted_(trusted), parallel_(parallel) {}
+StateFetch::StateFetch(const Config& config, const TrustedBlock& trusted, const consensus::Signatures& signatures,
+                       Parallel& parallel)
+    : config_(config), trusted_(trusted), signatures_(signatures), parallel_(parallel) {}
 
 std::vector<Effect> StateFetch::step(const Event& event) {
     if (event.now < now_)  // the clock was set back
@@ -58,7 +62,7 @@ StateFetch::Progress StateFetch::progress() const {
         progress.here = progress.parts - assembler_->missing();
     }
     progress.lacking = static_cast<std::size_t>(
-        std::count_if(helpers_.begin(), helpers_.end(), [](const auto& one) { return one.second.lacks; }));
+        std::count_if(helpers_.begin(), helpers_.end(), [](const auto& one) { return is_left(one.second); }));
     return progress;
 }
 
@@ -80,8 +84,13 @@ Result<StateFetch::Fetched, ledger::SnapshotFault> StateFetch::take() {
 // ---- answers --------------------------------------------------------------------------------------------------------
 
 void StateFetch::heard(PeerId from, const StateManifest& message) {
-    if (message.block != trusted_.block || !answered(from, std::nullopt) || assembler_) return;
+    if (message.block != trusted_.block) return;
+    const bool was_asked = answered(from, std::nullopt);
+    Helper* helper = listened_to(from);
+    if (helper == nullptr) return;
     if (message.bytes.empty()) return give_up_on(from, std::nullopt);
+    if (was_asked) came_from(from, *helper);
+    if (assembler_) return;
     auto manifest = ledger::decode_manifest(message.bytes);
     if (!manifest) return give_up_on(from, refusal_of(manifest.error()));
     // The header first: all else hangs on it.
@@ -92,20 +101,45 @@ void StateFetch::heard(PeerId from, const StateManifest& message) {
         return give_up_on(
             from, ledger::Reject{.code = RejectCode::BadMerkle, .why = "a state of another chain than this one"});
     if (const auto good = ledger::check_manifest(*manifest); !good) return give_up_on(from, refusal_of(good.error()));
+    // No hash covers the signature. Kept unchecked, this machine would hand it on and be banned for it.
+    const ledger::Block bare{
+        .header = manifest->header, .signature = manifest->signature, .txs = {}, .seal = manifest->seal};
+    if (const auto proposer = consensus::check_proposer(bare, signatures_); !proposer)
+        return give_up_on(from, proposer.error());
     assembler_.emplace(*std::move(manifest));
+    came_from(from, *helper);
     // Nothing commits to what was derived: it is derived again here.
 }
 
 void StateFetch::heard(PeerId from, const StatePart& message) {
-    if (message.block != trusted_.block || !answered(from, message.part) || !assembler_) return;
+    if (message.block != trusted_.block) return;
+    const bool was_asked = answered(from, message.part);
+    Helper* helper = listened_to(from);
+    if (helper == nullptr || !assembler_) return;
     if (message.bytes.empty()) return give_up_on(from, std::nullopt);
-    if (assembler_->has(message.part)) return;
+    // Only what was asked or is new counts as an answer: nobody holds things up by saying the same again.
+    if (was_asked) came_from(from, *helper);
+    if (message.part < assembler_->manifest().partition.parts.size() && assembler_->has(message.part)) return;
     const auto part = ledger::read_part(assembler_->manifest(), message.part, message.bytes, &parallel_);
     if (!part) return give_up_on(from, refusal_of(part.error()));
     const auto added = assembler_->add(*part);
     if (!added) return give_up_on(from, refusal_of(added.error()));
     bytes_ += message.bytes.size();
-    if (const auto helper = helpers_.find(from); helper != helpers_.end()) helper->second.late = 0;
+    came_from(from, *helper);
+}
+
+StateFetch::Helper* StateFetch::listened_to(PeerId peer) {
+    const auto helper = helpers_.find(peer);
+    return helper == helpers_.end() || helper->second.lacks ? nullptr : &helper->second;
+}
+
+void StateFetch::came_from(PeerId peer, Helper& helper) {
+    helper.late = 0;
+    for (Question& question : questions_) {
+        if (question.peer != peer) continue;
+        question.asked = now_;
+        question.overdue = false;
+    }
 }
 
 bool StateFetch::answered(PeerId from, std::optional<std::size_t> part) {
@@ -126,51 +160,82 @@ void StateFetch::give_up_on(PeerId peer, std::optional<ledger::Reject> why) {
 // ---- questions ------------------------------------------------------------------------------------------------------
 
 void StateFetch::look_at_time() {
-    const auto is_late = [&](const Question& one) { return now_ >= one.asked + config_.state_timeout; };
-    for (const Question& question : questions_) {
-        if (!is_late(question)) continue;
-        Helper& helper = helpers_[question.peer];
-        if (++helper.late >= kLateMax) helper.lacks = true;
+    std::set<PeerId> late;
+    for (const Question& question : questions_)
+        if (now_ >= question.asked + config_.state_timeout) late.insert(question.peer);
+    for (const PeerId peer : late) {
+        next_part_ = 0;
+        if (++helpers_[peer].late > 1) {
+            asked_again_ += std::erase_if(questions_, [&](const Question& one) { return one.peer == peer; });
+            continue;
+        }
+        // Others may have it sooner. Asked again itself it would only send twice what it is sending.
+        for (Question& question : questions_) {
+            if (question.peer != peer) continue;
+            question.asked = now_;
+            question.overdue = true;
+        }
     }
-    const std::size_t late = std::erase_if(questions_, is_late);
-    asked_again_ += late;
-    if (late > 0) next_part_ = 0;
 }
 
-std::optional<PeerId> StateFetch::helper() const {
+bool StateFetch::is_left(const Helper& helper) { return helper.lacks || helper.late >= kLateMax; }
+
+std::optional<PeerId> StateFetch::helper_for(std::optional<std::size_t> part) const {
     // Those who answered last time come first, then those with least to do.
     std::optional<PeerId> best;
     std::pair<std::uint32_t, std::size_t> least{};
     for (const auto& [id, helper] : helpers_) {
-        const auto open = static_cast<std::size_t>(std::count_if(
-            questions_.begin(), questions_.end(), [peer = id](const Question& one) { return one.peer == peer; }));
+        std::size_t open = 0;
+        bool owes_it = false;
+        for (const Question& question : questions_) {
+            if (question.peer != id) continue;
+            ++open;
+            owes_it = owes_it || question.part == part;
+        }
         const std::pair burden{helper.late, open};
-        if (helper.lacks || open >= config_.state_asks_per_peer || (best && burden >= least)) continue;
+        if (is_left(helper) || owes_it || open >= config_.state_asks_per_peer || (best && burden >= least)) continue;
         least = burden;
         best = id;
     }
     return best;
 }
 
-bool StateFetch::is_asked(std::size_t part) const {
+bool StateFetch::is_asked(std::optional<std::size_t> part) const {
+    return std::any_of(questions_.begin(), questions_.end(),
+                       [&](const Question& one) { return one.part == part && !one.overdue; });
+}
+
+bool StateFetch::is_owed(std::size_t part) const {
     return std::any_of(questions_.begin(), questions_.end(), [&](const Question& one) { return one.part == part; });
 }
 
 void StateFetch::ask() {
     if (!assembler_) {
-        if (!questions_.empty()) return;
-        const auto peer = helper();
+        if (is_asked(std::nullopt)) return;
+        const auto peer = helper_for(std::nullopt);
         if (!peer) return;
         questions_.push_back({.peer = *peer, .asked = now_});
         return send(*peer, WantManifest{trusted_.block});
     }
     const auto& parts = assembler_->manifest().partition.parts;
-    for (; next_part_ < parts.size() && questions_.size() < config_.state_asks_max; ++next_part_) {
-        if (assembler_->has(next_part_) || is_asked(next_part_)) continue;
-        const auto peer = helper();
-        if (!peer) return;
-        questions_.push_back({.peer = *peer, .asked = now_, .part = next_part_});
-        send(*peer, WantPart{trusted_.block, static_cast<std::uint32_t>(next_part_), parts[next_part_].hash});
+    auto open = static_cast<std::size_t>(
+        std::count_if(questions_.begin(), questions_.end(), [](const Question& one) { return !one.overdue; }));
+    bool all_asked = true;
+    for (std::size_t part = next_part_; part < parts.size() && open < config_.state_asks_max; ++part) {
+        if (!assembler_->has(part) && !is_asked(part)) {
+            const bool is_late = is_owed(part);
+            if (const auto peer = helper_for(part)) {
+                questions_.push_back({.peer = *peer, .asked = now_, .part = part});
+                send(*peer, WantPart{trusted_.block, static_cast<std::uint32_t>(part), parts[part].hash});
+                ++open;
+                if (is_late) ++asked_again_;
+            } else if (is_late) {
+                all_asked = false;  // whoever has time owes it; the next one it may not
+            } else {
+                return;  // nobody has time
+            }
+        }
+        if (all_asked) next_part_ = part + 1;
     }
 }
 

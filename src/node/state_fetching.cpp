@@ -23,7 +23,7 @@ constexpr milliseconds kOthersWait{2'000};
 class StateCaller final : public Caller {
 public:
     StateCaller(const StateWish& wish, Parallel& parallel)
-        : Caller(wish.trusted.chain), wish_(wish), fetch_(wish.core, wish.trusted, parallel) {}
+        : Caller(wish.trusted.chain), wish_(wish), fetch_(wish.core, wish.trusted, signatures_, parallel) {}
 
     void begin(const stream::Strand& strand, net::Links& with) {
         Caller::begin(with);
@@ -103,6 +103,7 @@ private:
     }
 
     const StateWish& wish_;
+    consensus::CurveSignatures signatures_;
     core::StateFetch fetch_;
     std::unique_ptr<stream::Timer> wake_;
     std::set<stream::Address> dialled_;

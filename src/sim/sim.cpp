@@ -223,8 +223,8 @@ void Sim::fetch_state(std::size_t index, const ledger::BlockHash& trusted) {
     Machine& machine = machines_[index];
     ensure(!is_running(index), "a state is fetched by a machine that has none");
     ++machine.life;
-    machine.fetch =
-        std::make_unique<core::StateFetch>(setup_.config, core::TrustedBlock{founding_.chain, trusted}, inline_);
+    machine.fetch = std::make_unique<core::StateFetch>(setup_.config, core::TrustedBlock{founding_.chain, trusted},
+                                                       signatures_, inline_);
     machine.trusted = trusted;
     update_links();
 }
