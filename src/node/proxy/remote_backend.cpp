@@ -23,6 +23,8 @@ constexpr std::size_t kSubtreeAnswerMax = 2 * follow::kSubtreeBytesMax + 1'024;
 constexpr unsigned kCallsAtOnce = 8;
 /// After the connection was lost, before the next attempt.
 constexpr milliseconds kAgain{1'000};
+/// Of one transaction: at once over another connection, and after a pause that a node needs to start again.
+constexpr int kSendAttempts = 4;
 /// For the first proof.
 constexpr seconds kFirstProof{120};
 /// What is heard of machines is asked for anew when it is older.
@@ -94,7 +96,7 @@ struct RemoteBackend::Inside {
     struct Waiting {
         ledger::SharedTx tx{};
         std::function<void(const api::Progress&)> told{};
-        std::optional<ledger::Height> claimed{};  ///< of its block, once the node says that it is in one
+        std::optional<ledger::Height> claimed{};  ///< of its block at most, once the node says that it is in one
         bool is_included = false;                 ///< it has been told so
         /// Its block, and the header below which that was shown to be; where the state alone does not tell.
         std::optional<std::pair<ledger::BlockHash, ledger::Height>> placed{};
@@ -359,34 +361,67 @@ struct RemoteBackend::Inside {
         options.log.debug("the block of a transaction is not shown", {{"tx", tx.id}, {"why", height.error().message}});
     }
 
-    void send(RpcClient& client, std::uint64_t id, const ledger::SharedTx& tx) {
-        const auto reply = client.ask("POST", "/rhizome/v1/txs?wait=included&timeout=60s",
-                                      json::print(ledger::to_json(tx->tx)), seconds{70});
-        if (!reply || (!reply->is_good() && reply->body.find("refused") == nullptr)) {
-            // Whether it arrived is not known where nobody answered: the client looks, and asks again.
-            const Error why = reply ? reply->error() : reply.error();
-            note(why.message);
-            return refuse(
-                id, why.kind == ErrorKind::Denied ? ledger::RejectCode::NotAuthorised : ledger::RejectCode::Throttled,
-                why.message);
+    /// Where nobody answers, it may have arrived, and a client that is told to try again makes a second change of it.
+    /// So the same transaction is sent once more over another connection, which its id makes harmless; and then nothing
+    /// is said: the state may show it yet, or the client is told at its deadline that it is not known.
+    void send(RpcClient* client, std::uint64_t id, const ledger::SharedTx& tx) {
+        const std::string body = json::print(ledger::to_json(tx->tx));
+        std::unique_ptr<RpcClient> fresh;
+        for (int attempt = 1;; ++attempt) {
+            const auto reply =
+                client == nullptr ? Result<RpcClient::Reply>{fail(ErrorKind::Unavailable, "the node cannot be asked")}
+                                  : client->ask("POST", "/rhizome/v1/txs?wait=included&timeout=60s", body, seconds{70});
+            if (reply && is_answer(*reply)) return answered(*client, id, *reply, attempt > 1);
+            options.log.warn("the node has not said what became of a transaction",
+                             {{"tx", tx->id}, {"why", reply ? reply->error().message : reply.error().message}});
+            if (attempt == kSendAttempts || !pause_before_sending(id, attempt > 1 ? kAgain : milliseconds{0})) return;
+            auto made = options.connect();
+            fresh = made ? *std::move(made) : nullptr;
+            client = fresh.get();
         }
-        answered(client, id, reply->body);
+    }
+    /// Whether it says what became of the transaction: also that it was not let in at all.
+    static bool is_answer(const RpcClient::Reply& reply) {
+        return reply.status < 500 || reply.status == 503 || reply.body.find("refused") != nullptr;
+    }
+    /// False when nobody waits for it any more.
+    bool pause_before_sending(std::uint64_t id, milliseconds most) {
+        std::unique_lock hold{mutex};
+        changed.wait_for(hold, most, [&] { return stopping; });
+        return !stopping && waiting.contains(id);
     }
 
     /// The node's word about a transaction: a refusal is believed, the rest is where to look.
-    void answered(RpcClient& client, std::uint64_t id, const json::Value& body) {
+    void answered(RpcClient& client, std::uint64_t id, const RpcClient::Reply& reply, bool is_again) {
+        const json::Value& body = reply.body;
         if (body.find("refused") != nullptr) {
             const auto code = ledger::reject_code_from_name(body.text_at({"refused", "code"}));
+            // Then it came in the first time: it is in the chain, wherever that is.
+            if (is_again && code == ledger::RejectCode::Replay) return claimed(client, id, {});
             return refuse(id, code.value_or(ledger::RejectCode::BadEncoding),
                           std::string{body.text_at({"refused", "why"})});
         }
+        if (!reply.is_good()) return not_let_in(id, reply.error());
         const json::Value* height = body.find("height");
         if (height == nullptr) return accepted(id);
+        claimed(client, id, ledger::Height{static_cast<std::uint64_t>(height->if_int64().value_or(0))});
+    }
+    void not_let_in(std::uint64_t id, const Error& why) {
+        using ledger::RejectCode;
+        const bool later = why.kind == ErrorKind::Unavailable || why.kind == ErrorKind::Exhausted;
+        refuse(id,
+               why.kind == ErrorKind::Denied ? RejectCode::NotAuthorised
+               : later                       ? RejectCode::Throttled
+                                             : RejectCode::BadEncoding,
+               why.message);
+    }
+    /// The node says that it is in the block of this height, or a lower one.
+    void claimed(RpcClient& client, std::uint64_t id, ledger::Height height) {
         {
             const std::lock_guard hold{mutex};
             const auto at = waiting.find(id);
             if (at == waiting.end()) return;
-            at->second.claimed = ledger::Height{static_cast<std::uint64_t>(height->if_int64().value_or(0))};
+            at->second.claimed = height;
         }
         accepted(id);
         if (!options.verify) {
@@ -464,7 +499,7 @@ std::uint64_t RemoteBackend::submit(ledger::SharedTx tx, std::function<void(cons
         inside_->waiting.emplace(id, Inside::Waiting{.tx = tx, .told = std::move(told)});
     }
     inside_->calls.post([&in = *inside_, id, tx = std::move(tx)](RpcClient* client) {
-        if (client != nullptr) return in.send(*client, id, tx);
+        if (client != nullptr) return in.send(client, id, tx);
         in.refuse(id, ledger::RejectCode::Throttled, "the node cannot be asked; nothing was sent");
     });
     return id;

@@ -40,6 +40,8 @@ public:
         server_ = *std::move(made);
     }
     ~BentNode() { stop(); }
+    /// The connection ends without a word.
+    static http::Response silence() { return {.status = 0}; }
     void stop() {
         if (server_) server_->stop(milliseconds{100});
         server_.reset();
@@ -65,7 +67,7 @@ private:
         auto response = answer(exchange.request(), body ? *body : std::string{});
         if (response) (void)co_await exchange.respond(*std::move(response));
     }
-    /// Nothing: the connection ends without a word.
+    /// Nothing for `silence`.
     std::optional<http::Response> answer(const http::Request& request, const std::string& body) {
         const std::lock_guard hold{mutex_};
         if (instead_)
@@ -307,6 +309,45 @@ TEST_F(RemoteBackendTest, ABlockThatWasReplacedMakesNothingFinal) {
     bent->say({{"type", "final"}, {"height", daemon->host().view()->final_height.number()}});
     ASSERT_TRUE(eventually([&] { return shows("later"); }));
     EXPECT_FALSE(client.heard(Stage::Final));
+}
+
+TEST_F(RemoteBackendTest, AConnectionThatDiesAfterSendingIsNoRefusal) {
+    start_proxy(false);
+    int sent = 0;
+    // The first time it arrives, and the answer does not.
+    bent->set_instead([&](const http::Request& request, const std::string& body) -> std::optional<http::Response> {
+        if (request.method != "POST" || ++sent > 1) return std::nullopt;
+        const auto client = RpcClient::connect(folder()).value();
+        EXPECT_TRUE(client->ask("POST", request.target, body)->is_good());
+        return BentNode::silence();
+    });
+    Client client;
+    backend->submit(checked(namespace_tx("once")), client.ear());
+    EXPECT_TRUE(client.hears(Stage::Included));
+    EXPECT_FALSE(client.heard(Stage::Refused));
+}
+
+TEST_F(RemoteBackendTest, WhatNobodyAnswersForIsNeverRefused) {
+    start_proxy(false);
+    test::Waited<int> sent;
+    bent->set_instead([&](const http::Request& request, const std::string&) -> std::optional<http::Response> {
+        if (request.method != "POST") return std::nullopt;
+        const auto hold = sent.lock();
+        ++sent.value();
+        sent.notify();
+        return BentNode::silence();
+    });
+    const auto tx = checked(namespace_tx("unknown"));
+    Client client;
+    backend->submit(tx, client.ear());
+    EXPECT_TRUE(sent.wait([](int times) { return times >= 2; })) << "the same once more";
+    EXPECT_FALSE(client.heard(Stage::Refused));
+    // It had arrived after all: the next block shows it.
+    const auto reply = local->ask("POST", "/rhizome/v1/txs?wait=final", text_of(tx->tx));
+    ASSERT_TRUE(reply && reply->is_good());
+    say_block();
+    EXPECT_TRUE(client.hears(Stage::Included));
+    EXPECT_FALSE(client.heard(Stage::Refused));
 }
 
 }  // namespace
