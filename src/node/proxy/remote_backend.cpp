@@ -8,6 +8,7 @@
 
 #include "http/message.h"
 #include "ledger/json_form.h"
+#include "node/proxy/evidence.h"
 #include "node/proxy/held.h"
 #include "node/proxy/remote_vault.h"
 #include "runtime/clock.h"
@@ -22,6 +23,8 @@ constexpr std::size_t kSubtreeAnswerMax = 2 * follow::kSubtreeBytesMax + 1'024;
 constexpr unsigned kCallsAtOnce = 8;
 /// After the connection was lost, before the next attempt.
 constexpr milliseconds kAgain{1'000};
+/// Of one transaction: at once over another connection, and after a pause that a node needs to start again.
+constexpr int kSendAttempts = 4;
 /// For the first proof.
 constexpr seconds kFirstProof{120};
 /// What is heard of machines is asked for anew when it is older.
@@ -74,16 +77,30 @@ struct RemoteBackend::Inside {
     ledger::Header header{};  ///< of the state shown
     state::StateView state{};
 
+    std::mutex telling{};  ///< clients are told in the order in which things happened; before `mutex`
+
     std::mutex mutex{};
     std::condition_variable changed{};
     bool stopping = false;
     std::string trouble{};
-    std::uint64_t shown_height = 0;  ///< of the state shown
-    std::uint64_t final_height = 0;
+    /// What clients are told goes by this.
+    struct Shown {
+        ledger::Header header{};
+        state::StateView state{};
+        /// Blocks up to here stay, in this state: it was asked for when they were known to, or it is proven itself.
+        ledger::Height final_height{};
+    };
+    Shown shown{};
+    ledger::Height final_height{};  ///< the newest: as the node says, or proven
     std::uint64_t next_client = 1;
     struct Waiting {
+        ledger::SharedTx tx{};
         std::function<void(const api::Progress&)> told{};
-        std::optional<std::uint64_t> height{};  ///< of its block, once it is in one
+        std::optional<ledger::Height> claimed{};  ///< of its block at most, once the node says that it is in one
+        bool is_included = false;                 ///< it has been told so
+        /// Its block, and the header below which that was shown to be; where the state alone does not tell.
+        std::optional<std::pair<ledger::BlockHash, ledger::Height>> placed{};
+        bool is_asked = false;  ///< for that
     };
     std::map<std::uint64_t, Waiting> waiting{};
     std::map<std::string, api::Heard, std::less<>> heard{};
@@ -122,6 +139,11 @@ struct RemoteBackend::Inside {
     }
     Result<void> fetch(RpcClient& client, bool whole) {
         const auto since = whole ? std::nullopt : std::optional{header.height.number()};
+        ledger::Height final_before{};
+        {
+            const std::lock_guard hold{mutex};
+            final_before = final_height;
+        }
         ledger::Header newest{};
         state::StateView next = state;
         std::string at = "latest";
@@ -137,21 +159,16 @@ struct RemoteBackend::Inside {
             if (!completed) return fail(ErrorKind::Failed, follow::to_text(completed.error()));
             next = *std::move(completed);
         }
-        show(newest, std::move(next));
+        show(newest, std::move(next), final_before);
         return {};
     }
     /// With `sync_mutex` held.
-    void show(const ledger::Header& newest, state::StateView next) {
+    void show(const ledger::Header& newest, state::StateView next, ledger::Height final_in_it) {
         header = newest;
         state = std::move(next);
-        std::uint64_t final_known = 0;
-        {
-            const std::lock_guard hold{mutex};
-            final_known = final_height;
-        }
-        if (live) live->follow(state, state::Height{final_known});
+        if (live) live->follow(state, final_in_it);
         const std::lock_guard hold{mutex};
-        shown_height = header.height.number();
+        shown = {.header = header, .state = state, .final_height = final_in_it};
         changed.notify_all();
     }
 
@@ -187,34 +204,22 @@ struct RemoteBackend::Inside {
         if (!why.empty()) options.log.warn("the node cannot be followed", {{"why", why}});
     }
 
-    void finals(std::uint64_t height) {
-        std::vector<std::function<void(const api::Progress&)>> done;
-        {
-            const std::lock_guard hold{mutex};
-            final_height = std::max(final_height, height);
-            for (auto at = waiting.begin(); at != waiting.end();) {
-                if (at->second.height && *at->second.height <= final_height) {
-                    done.push_back(std::move(at->second.told));
-                    at = waiting.erase(at);
-                } else {
-                    ++at;
-                }
-            }
-        }
-        for (const auto& told : done) told({.stage = api::Stage::Final});
-    }
-
     void told_of(RpcClient& client, const json::Value& event) {
-        const std::string_view type = event.text_at({"type"});
-        if (type == "final") {
+        // What is not proven has not happened; proofs come to the light node.
+        if (options.verify) return hear(client);
+        if (event.text_at({"type"}) == "final") {
             const json::Value* height = event.find("height");
-            if (height != nullptr) finals(static_cast<std::uint64_t>(height->if_int64().value_or(0)));
-            return;
+            const std::lock_guard hold{mutex};
+            final_height =
+                ledger::Height{height == nullptr ? 0 : static_cast<std::uint64_t>(height->if_int64().value_or(0))};
+            // Who waits for it is told by a state that was asked for from now on.
+            if (waiting.empty()) return;
+        } else {
+            hear(client);
         }
-        hear(client);
-        if (options.verify) return;
         const auto done = sync(client);
         note(done ? "" : done.error().message);
+        if (done) tell_all();
     }
 
     /// What happens at the node, until this one ends.
@@ -237,57 +242,194 @@ struct RemoteBackend::Inside {
         }
     }
 
+    /// Starts what believes nobody, and returns with the first state that is proven.
+    Result<void> follow_proofs() {
+        LightOptions wish{.data = options.light_data,
+                          .connect = options.connect,
+                          .vouched = options.vouched,
+                          .version = options.version,
+                          .log = options.log};
+        wish.every = milliseconds{250};
+        for (const std::string_view path : kFollowed) wish.follow.emplace_back(path);
+        wish.proven = [this](const ledger::Header& proven, const ledger::ChainId& of, const state::StateView& in_it) {
+            {
+                const std::lock_guard hold{sync_mutex};
+                {
+                    const std::lock_guard brief{mutex};
+                    if (shown.header.height.number() == 0) chain = of;
+                    final_height = proven.height;
+                }
+                show(proven, in_it, proven.height);
+            }
+            tell_all();
+        };
+        TRY(light, LightNode::start(std::move(wish)));
+        std::unique_lock hold{mutex};
+        if (!changed.wait_for(hold, kFirstProof, [&] { return shown.header.height.number() > 0; }))
+            return fail(ErrorKind::Unavailable,
+                        "the node has proven nothing in two minutes\n'rhizome status' there says "
+                        "whether blocks become final");
+        return {};
+    }
+
     // ---- writing ---------------------------------------------------------------------------------------------------
 
-    void tell(std::uint64_t client, const api::Progress& progress, std::optional<std::uint64_t> height = {}) {
+    /// Refused: nothing comes after it. What the state shows is not refused, whatever the node says.
+    void refuse(std::uint64_t client, ledger::RejectCode code, std::string why) {
+        const std::lock_guard order{telling};
         std::function<void(const api::Progress&)> told;
         {
             const std::lock_guard hold{mutex};
             const auto at = waiting.find(client);
-            if (at == waiting.end()) return;
-            told = at->second.told;
-            if (height) at->second.height = height;
-            if (progress.stage == api::Stage::Refused) waiting.erase(at);
+            if (at == waiting.end() || at->second.is_included) return;
+            told = std::move(at->second.told);
+            waiting.erase(at);
         }
-        told(progress);
+        told({.stage = api::Stage::Refused, .refused = ledger::Reject{.code = code, .why = std::move(why)}});
     }
-
-    void send(RpcClient& client, std::uint64_t id, const ledger::SharedTx& tx) {
-        const auto reply = client.ask("POST", "/rhizome/v1/txs?wait=included&timeout=60s",
-                                      json::print(ledger::to_json(tx->tx)), seconds{70});
-        if (!reply || (!reply->is_good() && reply->body.find("refused") == nullptr)) {
-            // Whether it arrived is not known where nobody answered: the client looks, and asks again.
-            const Error why = reply ? reply->error() : reply.error();
-            note(why.message);
-            const auto code =
-                why.kind == ErrorKind::Denied ? ledger::RejectCode::NotAuthorised : ledger::RejectCode::Throttled;
-            return tell(id,
-                        {.stage = api::Stage::Refused, .refused = ledger::Reject{.code = code, .why = why.message}});
-        }
-        const json::Value& body = reply->body;
-        if (body.find("refused") != nullptr) {
-            const auto code = ledger::reject_code_from_name(body.text_at({"refused", "code"}));
-            return tell(id, {.stage = api::Stage::Refused,
-                             .refused = ledger::Reject{.code = code.value_or(ledger::RejectCode::BadEncoding),
-                                                       .why = std::string{body.text_at({"refused", "why"})}}});
-        }
-        const json::Value* height = body.find("height");
-        if (height == nullptr) return tell(id, {.stage = api::Stage::Accepted});
-        const auto number = static_cast<std::uint64_t>(height->if_int64().value_or(0));
-        if (options.verify) {
-            // What is not proven has not happened.
-            std::unique_lock hold{mutex};
-            changed.wait_for(hold, seconds{120}, [&] { return stopping || shown_height >= number; });
-        } else if (const auto done = sync(client); !done) {
-            note(done.error().message);
-        }
-        tell(id, {.stage = api::Stage::Included}, number);
-        std::uint64_t known = 0;
+    void accepted(std::uint64_t client) {
+        const std::lock_guard order{telling};
+        std::function<void(const api::Progress&)> told;
         {
             const std::lock_guard hold{mutex};
-            known = final_height;
+            const auto at = waiting.find(client);
+            if (at == waiting.end() || at->second.is_included) return;
+            told = at->second.told;
         }
-        finals(known);
+        told({.stage = api::Stage::Accepted});
+    }
+
+    /// How far a transaction has come in what is shown.
+    enum class Seen : std::uint8_t { Nowhere, Included, Final };
+    Seen seen(const Waiting& one) const {
+        const auto of_block = [&](ledger::Height height) {
+            return options.verify || height <= shown.final_height ? Seen::Final : Seen::Included;
+        };
+        if (const auto height = written_in(shown.state, *one.tx)) return of_block(*height);
+        if (one.placed && one.placed->first == hash_of(shown.header)) return of_block(one.placed->second);
+        // Without the node's word it may be gone by somebody else's hand, and this deletion refused.
+        if (one.claimed && *one.claimed <= shown.header.height && is_gone(shown.state, *one.tx))
+            return options.verify ? Seen::Final : Seen::Included;
+        return Seen::Nowhere;
+    }
+
+    /// Tells those who wait what the state shows now, each stage once. Where the node says that a transaction is in a
+    /// block and the state does not tell, since somebody has written over it, the block is looked for.
+    void tell_all() {
+        const std::lock_guard order{telling};
+        std::vector<std::pair<std::function<void(const api::Progress&)>, api::Stage>> news;
+        {
+            const std::lock_guard hold{mutex};
+            for (auto at = waiting.begin(); at != waiting.end();) {
+                Waiting& one = at->second;
+                const Seen now = seen(one);
+                if (now != Seen::Nowhere && !std::exchange(one.is_included, true))
+                    news.emplace_back(one.told, api::Stage::Included);
+                if (now == Seen::Final) {
+                    news.emplace_back(std::move(one.told), api::Stage::Final);
+                    at = waiting.erase(at);
+                    continue;
+                }
+                const bool known_below = one.placed && one.placed->first == hash_of(shown.header);
+                const bool may_be_there = one.claimed && *one.claimed <= shown.header.height;
+                if (may_be_there && !known_below && !written_in(shown.state, *one.tx) &&
+                    !std::exchange(one.is_asked, true))
+                    calls.post([this, id = at->first, tx = one.tx](RpcClient* client) { place(client, id, *tx); });
+                ++at;
+            }
+        }
+        for (const auto& [told, stage] : news) told({.stage = stage});
+    }
+
+    /// Finds a transaction's block below what is shown.
+    void place(RpcClient* client, std::uint64_t id, const ledger::CheckedTx& tx) {
+        ledger::Header below;
+        {
+            const std::lock_guard hold{mutex};
+            below = shown.header;
+        }
+        const auto height = client == nullptr ? Result<ledger::Height>{fail(ErrorKind::Unavailable, "nobody to ask")}
+                                              : place_below(*client, tx, below);
+        {
+            const std::lock_guard hold{mutex};
+            const auto at = waiting.find(id);
+            if (at == waiting.end()) return;
+            at->second.is_asked = false;
+            if (height) at->second.placed = {hash_of(below), *height};
+        }
+        if (height) return tell_all();
+        options.log.debug("the block of a transaction is not shown", {{"tx", tx.id}, {"why", height.error().message}});
+    }
+
+    /// Where nobody answers, it may have arrived, and a client that is told to try again makes a second change of it.
+    /// So the same transaction is sent once more over another connection, which its id makes harmless; and then nothing
+    /// is said: the state may show it yet, or the client is told at its deadline that it is not known.
+    void send(RpcClient* client, std::uint64_t id, const ledger::SharedTx& tx) {
+        const std::string body = json::print(ledger::to_json(tx->tx));
+        std::unique_ptr<RpcClient> fresh;
+        for (int attempt = 1;; ++attempt) {
+            const auto reply =
+                client == nullptr ? Result<RpcClient::Reply>{fail(ErrorKind::Unavailable, "the node cannot be asked")}
+                                  : client->ask("POST", "/rhizome/v1/txs?wait=included&timeout=60s", body, seconds{70});
+            if (reply && is_answer(*reply)) return answered(*client, id, *reply, attempt > 1);
+            options.log.warn("the node has not said what became of a transaction",
+                             {{"tx", tx->id}, {"why", reply ? reply->error().message : reply.error().message}});
+            if (attempt == kSendAttempts || !pause_before_sending(id, attempt > 1 ? kAgain : milliseconds{0})) return;
+            auto made = options.connect();
+            fresh = made ? *std::move(made) : nullptr;
+            client = fresh.get();
+        }
+    }
+    /// Whether it says what became of the transaction: also that it was not let in at all.
+    static bool is_answer(const RpcClient::Reply& reply) {
+        return reply.status < 500 || reply.status == 503 || reply.body.find("refused") != nullptr;
+    }
+    /// False when nobody waits for it any more.
+    bool pause_before_sending(std::uint64_t id, milliseconds most) {
+        std::unique_lock hold{mutex};
+        changed.wait_for(hold, most, [&] { return stopping; });
+        return !stopping && waiting.contains(id);
+    }
+
+    /// The node's word about a transaction: a refusal is believed, the rest is where to look.
+    void answered(RpcClient& client, std::uint64_t id, const RpcClient::Reply& reply, bool is_again) {
+        const json::Value& body = reply.body;
+        if (body.find("refused") != nullptr) {
+            const auto code = ledger::reject_code_from_name(body.text_at({"refused", "code"}));
+            // Then it came in the first time: it is in the chain, wherever that is.
+            if (is_again && code == ledger::RejectCode::Replay) return claimed(client, id, {});
+            return refuse(id, code.value_or(ledger::RejectCode::BadEncoding),
+                          std::string{body.text_at({"refused", "why"})});
+        }
+        if (!reply.is_good()) return not_let_in(id, reply.error());
+        const json::Value* height = body.find("height");
+        if (height == nullptr) return accepted(id);
+        claimed(client, id, ledger::Height{static_cast<std::uint64_t>(height->if_int64().value_or(0))});
+    }
+    void not_let_in(std::uint64_t id, const Error& why) {
+        using ledger::RejectCode;
+        const bool later = why.kind == ErrorKind::Unavailable || why.kind == ErrorKind::Exhausted;
+        refuse(id,
+               why.kind == ErrorKind::Denied ? RejectCode::NotAuthorised
+               : later                       ? RejectCode::Throttled
+                                             : RejectCode::BadEncoding,
+               why.message);
+    }
+    /// The node says that it is in the block of this height, or a lower one.
+    void claimed(RpcClient& client, std::uint64_t id, ledger::Height height) {
+        {
+            const std::lock_guard hold{mutex};
+            const auto at = waiting.find(id);
+            if (at == waiting.end()) return;
+            at->second.claimed = height;
+        }
+        accepted(id);
+        if (!options.verify) {
+            // Where this fails, the next block brings the state that shows it.
+            const auto done = sync(client);
+            if (!done) return note(done.error().message);
+        }
+        tell_all();
     }
 };
 
@@ -295,39 +437,23 @@ RemoteBackend::RemoteBackend(std::shared_ptr<Inside> inside) : inside_(std::move
 
 Result<std::unique_ptr<RemoteBackend>> RemoteBackend::start(ProxyOptions options) {
     TRY(const auto client, options.connect());
-    TRY(const auto status, client->get("/rhizome/v1/status"));
-    const auto chain = ledger::ChainId::from_hex(status.text_at({"chainId"}));
-    if (!chain) return fail(ErrorKind::Failed, "the node's status cannot be read");
     auto inside = std::make_shared<Inside>(std::move(options));
     Inside& in = *inside;
-    in.chain = *chain;
-    in.signer = std::make_unique<PersonsSigner>(in.options, *chain);
-    in.vault = std::make_unique<RemoteVault>(in.calls, *chain);
     std::unique_ptr<RemoteBackend> backend{new RemoteBackend{std::move(inside)}};
     if (in.options.verify) {
-        LightOptions light{.data = in.options.light_data,
-                           .connect = in.options.connect,
-                           .vouched = in.options.vouched,
-                           .version = in.options.version,
-                           .log = in.options.log};
-        light.every = milliseconds{250};
-        for (const std::string_view path : kFollowed) light.follow.emplace_back(path);
-        light.proven = [&in](const ledger::Header& header, const ledger::ChainId&, const state::StateView& state) {
-            {
-                const std::lock_guard hold{in.sync_mutex};
-                in.show(header, state);
-            }
-            in.finals(header.height.number());
-        };
-        TRY(in.light, LightNode::start(std::move(light)));
-        std::unique_lock hold{in.mutex};
-        if (!in.changed.wait_for(hold, kFirstProof, [&] { return in.shown_height > 0; }))
-            return fail(ErrorKind::Unavailable,
-                        "the node has proven nothing in two minutes\n'rhizome status' there says "
-                        "whether blocks become final");
+        TRY(in.follow_proofs());
     } else {
+        TRY(const auto status, client->get("/rhizome/v1/status"));
+        const auto chain = ledger::ChainId::from_hex(status.text_at({"chainId"}));
+        if (!chain) return fail(ErrorKind::Failed, "the node's status cannot be read");
+        in.chain = *chain;
+        const json::Value* final_height = status.find_path({"final", "height"});
+        if (final_height != nullptr)
+            in.final_height = ledger::Height{static_cast<std::uint64_t>(final_height->if_int64().value_or(0))};
         TRY(in.sync(*client));
     }
+    in.signer = std::make_unique<PersonsSigner>(in.options, in.chain);
+    in.vault = std::make_unique<RemoteVault>(in.calls, in.chain);
     {
         const std::lock_guard hold{in.sync_mutex};
         std::array<std::uint8_t, 4> tag{};
@@ -338,8 +464,6 @@ Result<std::unique_ptr<RemoteBackend>> RemoteBackend::start(ProxyOptions options
             std::make_unique<api::Live>(api::Revisions{api::first_revision(runtime::now(), number), in.state, {}});
     }
     in.hear(*client);
-    const json::Value* final_height = status.find_path({"final", "height"});
-    in.finals(final_height == nullptr ? 0 : static_cast<std::uint64_t>(final_height->if_int64().value_or(0)));
     in.follower = std::thread{[&in] { in.run(); }};
     return backend;
 }
@@ -372,13 +496,11 @@ std::uint64_t RemoteBackend::submit(ledger::SharedTx tx, std::function<void(cons
     {
         const std::lock_guard hold{inside_->mutex};
         id = inside_->next_client++;
-        inside_->waiting.emplace(id, Inside::Waiting{.told = std::move(told)});
+        inside_->waiting.emplace(id, Inside::Waiting{.tx = tx, .told = std::move(told)});
     }
     inside_->calls.post([&in = *inside_, id, tx = std::move(tx)](RpcClient* client) {
-        if (client != nullptr) return in.send(*client, id, tx);
-        in.tell(id, {.stage = api::Stage::Refused,
-                     .refused = ledger::Reject{.code = ledger::RejectCode::Throttled,
-                                               .why = "the node cannot be asked; nothing was sent"}});
+        if (client != nullptr) return in.send(client, id, tx);
+        in.refuse(id, ledger::RejectCode::Throttled, "the node cannot be asked; nothing was sent");
     });
     return id;
 }
@@ -390,7 +512,7 @@ void RemoteBackend::forget(std::uint64_t client) {
 
 state::Height RemoteBackend::final_height() {
     const std::lock_guard hold{inside_->mutex};
-    return state::Height{inside_->final_height};
+    return inside_->final_height;
 }
 
 std::vector<api::HealthCheck> RemoteBackend::health() {
@@ -403,7 +525,7 @@ std::string RemoteBackend::metrics() {
     return fmt::format(
         "# HELP rhizome_proxy_height Height of the block whose state the proxy shows.\n"
         "# TYPE rhizome_proxy_height gauge\nrhizome_proxy_height {}\n",
-        inside_->shown_height);
+        inside_->shown.header.height.number());
 }
 Time RemoteBackend::now() { return runtime::now(); }
 void RemoteBackend::fill_with_entropy(std::span<std::uint8_t> out) { runtime::fill_with_entropy(out); }
