@@ -95,7 +95,10 @@ std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text
     detail::Members inside{text, places.metadata - 1};
     while (inside.next()) {
         if (std::find(std::begin(kShown), std::end(kShown), inside.key()) != std::end(kShown)) return std::nullopt;
-        if (inside.key() == "uid") places.has_uid = true;
+        if (inside.key() == "uid") {
+            if (!inside.value().starts_with('"') || inside.value() == R"("")") return std::nullopt;
+            places.has_uid = true;
+        }
         if (inside.key() != "annotations") continue;
         if (!inside.value().starts_with('{')) return std::nullopt;
         places.annotations = inside.value_at() + 1;
@@ -206,7 +209,7 @@ json::Value shown_value(const cluster::Kind& kind, const Standing& standing, con
     }
     json::Value& metadata = cluster::object_in(object, "metadata");
     const state::Mark& born = standing.document->origin().born;
-    if (metadata.find("uid") == nullptr) metadata["uid"] = uid_of(born.output);
+    if (cluster::uid_of(object).empty()) metadata["uid"] = uid_of(born.output);
     metadata["resourceVersion"] = fmt::format("{}", standing.revision);
     metadata["creationTimestamp"] = to_rfc3339(born.time);
     if (has_origin(kind)) {

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "api/admission.h"
 #include "api/io/access.h"
 #include "api/io/service.h"
 #include "api/shown.h"
@@ -63,7 +64,7 @@ Planned approval_verb(const Service& service, const Call& call, const Present& p
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
     TRY(require_access(service, call, "approve"));
     const HeardOf heard_of = service.backend.heard_of();
-    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(const json::Value before, standing_value(call, present, heard_of));
     json::Value wanted;
     if (call.verb == Verb::Patch) {
         TRY(wanted, patched_value(call, before));
