@@ -8,6 +8,7 @@
 #include "api/shown.h"
 #include "api/webhooks.h"
 #include "cluster/custom_definition.h"
+#include "cluster/decode.h"
 #include "cluster/defaults.h"
 #include "cluster/garbage.h"
 #include "cluster/names.h"
@@ -38,7 +39,51 @@ Result<void, Status> check_place(const Call& call, json::Value& object) {
     return {};
 }
 
+/// Why what is shown as `before` is no document of its kind; empty when it is one.
+std::string misfit(const Kind& kind, const json::Value& before) {
+    json::Value stored = before;
+    strip_shown(stored);
+    const auto decoded = cluster::decode(std::move(stored), kind, cluster::FieldValidation::Ignore);
+    return decoded ? std::string{} : decoded.error().message;
+}
+
+Status malformed(const Call& call, std::string_view why) {
+    Status refused = invalid(*call.kind, call.path.name, {});
+    refused.message = fmt::format("{} {} is invalid: the stored document is malformed, replace or delete it: {}",
+                                  call.kind->kind, json::quote(call.path.name), why);
+    return refused;
+}
+
+/// The readable part of what is shown, where it is malformed and to be replaced; nothing where it is a good document.
+Result<std::optional<json::Value>, Status> replaced_part(const Call& call, const json::Value& shown, bool status) {
+    const std::string why = misfit(*call.kind, shown);
+    if (why.empty()) return std::optional<json::Value>{};
+    if (status) return Fail{malformed(call, why)};
+    return std::optional{cluster::readable_part(shown, *call.kind)};
+}
+
+cluster::FieldErrors judged(const json::Value& object, const json::Value& before, bool was_malformed,
+                            const Kind& kind) {
+    if (!was_malformed) return cluster::validate_update(object, before, kind);
+    // No rule let the old one in, so none says what of it has to stay.
+    cluster::FieldErrors errors = cluster::validate_create(object, kind);
+    for (cluster::FieldError& error : cluster::check_metadata_update(object, before))
+        errors.push_back(std::move(error));
+    return errors;
+}
+
 }  // namespace
+
+Result<json::Value, Status> standing_value(const Call& call, const Present& present, const HeardOf& heard_of) {
+    json::Value shown = shown_value(*call.kind, present.object, heard_of);
+    if (const std::string why = misfit(*call.kind, shown); !why.empty()) return Fail{malformed(call, why)};
+    return shown;
+}
+
+json::Value readable_value(const Call& call, const Present& present, const HeardOf& heard_of) {
+    json::Value shown = shown_value(*call.kind, present.object, heard_of);
+    return misfit(*call.kind, shown).empty() ? shown : cluster::readable_part(std::move(shown), *call.kind);
+}
 
 Result<std::vector<std::string>, Status> admit_new(const Call& call, json::Value& object, const std::string& name) {
     const Kind& kind = *call.kind;
@@ -65,9 +110,11 @@ Result<std::vector<std::string>, Status> admit_new(const Call& call, json::Value
     return warnings;
 }
 
-Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Value& object, const json::Value& before,
+Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Value& object, const json::Value& shown,
                                                       bool status) {
     const Kind& kind = *call.kind;
+    TRY(const std::optional<json::Value> readable, replaced_part(call, shown, status));
+    const json::Value& before = readable ? *readable : shown;
     std::vector<std::string> warnings = standing_warnings(kind);
     TRY(decode_object(call, object, warnings));
     for (std::string& warning : only_stored_warnings(kind, object, &before)) warnings.push_back(std::move(warning));
@@ -91,7 +138,7 @@ Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Va
     if (status) cluster::apply_defaults(object, kind);
     object["metadata"]["uid"] = cluster::uid_of(before);
     if (!call.judged_later) {
-        const auto errors = cluster::validate_update(object, before, kind);
+        const auto errors = judged(object, before, readable.has_value(), kind);
         if (!errors.empty()) return Fail{invalid(kind, name, errors)};
     }
     if (cluster::is_definition(kind))
@@ -99,8 +146,13 @@ Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Va
     return warnings;
 }
 
-Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* before, bool status) {
+Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* shown, bool status) {
     const Kind& kind = *call.kind;
+    std::optional<json::Value> readable;
+    if (shown != nullptr) {
+        TRY(readable, replaced_part(call, *shown, status));
+    }
+    const json::Value* before = readable ? &*readable : shown;
     TRY(check_place(call, object));
     object["metadata"]["name"] = call.path.name;
     if (before == nullptr) {
@@ -122,8 +174,8 @@ Result<void, Status> readmit(const Call& call, json::Value& object, const json::
             object["spec"] = *before->find("spec");
     }
     cluster::apply_defaults(object, kind);
-    const auto errors =
-        before == nullptr ? cluster::validate_create(object, kind) : cluster::validate_update(object, *before, kind);
+    const auto errors = before == nullptr ? cluster::validate_create(object, kind)
+                                          : judged(object, *before, readable.has_value(), kind);
     if (!errors.empty()) return Fail{invalid(kind, call.path.name, errors)};
     strip_shown(object);
     return {};
@@ -138,8 +190,9 @@ bool is_ready_to_go(const Call& call, const Present& present, const json::Value&
 }
 
 void begin_to_end(json::Value& object, Time now, std::int64_t grace_seconds) {
-    object["metadata"]["deletionTimestamp"] = to_rfc3339(now);
-    object["metadata"]["deletionGracePeriodSeconds"] = grace_seconds;
+    json::Value& metadata = cluster::object_in(object, "metadata");
+    metadata["deletionTimestamp"] = to_rfc3339(now);
+    metadata["deletionGracePeriodSeconds"] = grace_seconds;
 }
 
 }  // namespace rhizome::api

@@ -11,14 +11,21 @@ namespace rhizome::api {
 /// Gives warnings.
 Result<std::vector<std::string>, Status> admit_new(const Call& call, json::Value& object, const std::string& name);
 
-/// Makes `object` the next version of `before` (as it is shown): what a client may not change is put back or refused.
-/// `status`: only that part is taken from the client; else that part is kept.
-Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Value& object, const json::Value& before,
+/// The object that a write builds on, as it is shown. The ledger asks of a document only that it is JSON and names its
+/// path, so what stands there may be no document of its kind: 422 then, and only a replacement or a deletion helps.
+Result<json::Value, Status> standing_value(const Call& call, const Present& present, const HeardOf& heard_of);
+/// The same for a deletion: of a malformed document the part that can be read.
+json::Value readable_value(const Call& call, const Present& present, const HeardOf& heard_of);
+
+/// Makes `object` the next version of `shown`: what a client may not change is put back or refused. `status`:
+/// only that part is taken from the client; else that part is kept. A malformed version is replaced as if the parts of
+/// it that cannot be read had never been there.
+Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Value& object, const json::Value& shown,
                                                       bool status);
 
-/// Brings an admitted object, as webhooks left it, into form again and validates it. `before`: the version it replaces,
-/// as it is shown; null: it is new. `status` as above.
-Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* before, bool status);
+/// Brings an admitted object, as webhooks left it, into form again and validates it. `shown`: the version it replaces;
+/// null: it is new. `status` as above.
+Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* shown, bool status);
 
 /// Whether the object has only been waiting for its last finalizer; of a Namespace, that nothing in it waits either.
 bool is_ready_to_go(const Call& call, const Present& present, const json::Value& object);

@@ -11,6 +11,7 @@
 #include "cluster/convert.h"
 #include "cluster/custom_definition.h"
 #include "cluster/names.h"
+#include "cluster/object.h"
 #include "cluster/structural_values.h"
 #include "ledger/member.h"
 
@@ -94,7 +95,10 @@ std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text
     detail::Members inside{text, places.metadata - 1};
     while (inside.next()) {
         if (std::find(std::begin(kShown), std::end(kShown), inside.key()) != std::end(kShown)) return std::nullopt;
-        if (inside.key() == "uid") places.has_uid = true;
+        if (inside.key() == "uid") {
+            if (!inside.value().starts_with('"') || inside.value() == R"("")") return std::nullopt;
+            places.has_uid = true;
+        }
         if (inside.key() != "annotations") continue;
         if (!inside.value().starts_with('{')) return std::nullopt;
         places.annotations = inside.value_at() + 1;
@@ -143,7 +147,7 @@ void derive_namespace(json::Value& object) {
     if (labels.is_null() || labels.is_object())
         labels["kubernetes.io/metadata.name"] = object.text_at({"metadata", "name"});
     if (object.find("spec") == nullptr) object["spec"] = json::Object{{"finalizers", json::Array{"kubernetes"}}};
-    object["status"]["phase"] = ends ? "Terminating" : "Active";
+    cluster::object_in(object, "status")["phase"] = ends ? "Terminating" : "Active";
 }
 
 json::Object ready_condition(const Heard& heard, std::string_view since) {
@@ -180,7 +184,7 @@ void derive_node(json::Value& object, const Standing& standing, const HeardOf& h
         const state::Entry* newest = standing.report ? standing.report.get() : standing.document.get();
         json::Array conditions;
         conditions.emplace_back(ready_condition(heard, to_rfc3339(newest->origin().latest.time)));
-        object["status"]["conditions"] = std::move(conditions);
+        cluster::object_in(object, "status")["conditions"] = std::move(conditions);
     }
 }
 
@@ -203,16 +207,14 @@ json::Value shown_value(const cluster::Kind& kind, const Standing& standing, con
         cluster::prune(object, *kind.rules->schema);
         cluster::fill_structural(object, *kind.rules->schema);
     }
-    json::Value& metadata = object["metadata"];
-    if (!metadata.is_object()) metadata = json::Object{};
+    json::Value& metadata = cluster::object_in(object, "metadata");
     const state::Mark& born = standing.document->origin().born;
-    if (metadata.find("uid") == nullptr) metadata["uid"] = uid_of(born.output);
+    if (cluster::uid_of(object).empty()) metadata["uid"] = uid_of(born.output);
     metadata["resourceVersion"] = fmt::format("{}", standing.revision);
     metadata["creationTimestamp"] = to_rfc3339(born.time);
     if (has_origin(kind)) {
         const state::Mark& latest = standing.document->origin().latest;
-        json::Value& notes = metadata["annotations"];
-        if (!notes.is_object()) notes = json::Object{};
+        json::Value& notes = cluster::object_in(metadata, "annotations");
         notes[kTxid] = latest.output.change.hex();
         notes[kHeight] = std::to_string(latest.height.number());
         notes[kFinality] = finality_of(standing);
@@ -247,7 +249,7 @@ void strip_shown_notes(json::Value& object) {
 void show_notes_of(json::Value& object, const json::Value& shown) {
     for (const std::string_view key : kShownNotes)
         if (const json::Value* note = shown.find_path({"metadata", "annotations", key}))
-            object["metadata"]["annotations"][key] = *note;
+            cluster::object_in(cluster::object_in(object, "metadata"), "annotations")[key] = *note;
 }
 
 void strip_shown(json::Value& object) {

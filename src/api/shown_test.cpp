@@ -9,6 +9,7 @@
 #include "api/detail/members.h"
 #include "api/testing.h"
 #include "base/random.h"
+#include "cluster/object.h"
 
 namespace rhizome::api {
 namespace {
@@ -86,6 +87,20 @@ TEST_F(Shown, WhatLivesOffTheChainHasNoTransaction) {
     const Standing standing = written(World::document("coordination.k8s.io/v1", "Lease", "default", "a"));
     EXPECT_EQ(shown_text(lease, standing, {}).find("rhizome.dev"), std::string::npos);
     EXPECT_EQ(shown_value(lease, standing, {}).find_path({"metadata", "annotations"}), nullptr);
+}
+
+TEST_F(Shown, WhateverStandsWhereAStatusBelongsIsShownOver) {
+    const HeardOf heard_of = [](std::string_view) { return Heard{.is_member = true, .in_lease = true}; };
+    for (const char* what : {R"("x")", "7", "[]", "null", "true", R"({"phase":[]})"}) {
+        SCOPED_TRACE(what);
+        const std::string more = fmt::format(R"(,"spec":{0},"status":{0})", what);
+        const Standing space = written(World::document("v1", "Namespace", "", "n", more));
+        EXPECT_EQ(shown_value(kind("namespaces"), space, heard_of).text_at({"status", "phase"}), "Active");
+        const Standing node = written(World::document("v1", "Node", "", "n", more));
+        const json::Value shown = shown_value(kind("nodes"), node, heard_of);
+        ASSERT_NE(shown.find_path({"status", "conditions"}), nullptr);
+        EXPECT_EQ(cluster::condition(shown, "Ready"), "True");
+    }
 }
 
 TEST(EntryNumbers, AnswersAsATableByNameWould) {

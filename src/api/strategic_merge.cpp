@@ -252,6 +252,11 @@ private:
                 original.push_back(without_directives(*element).value_or(json::Object{}));
             } else {
                 json::Value& old = original[at->second];
+                // A stored document may have anything in its lists, and the text `web` is known by the same words as
+                // the object with that name.
+                if (!old.is_object())
+                    return rejected(fmt::format("value for a list of {} is no map: {}",
+                                                cluster::short_name(*list.element), json::print(old)));
                 TRY(old, merge_object(std::move(old), *element, list.element));
             }
         }

@@ -138,6 +138,17 @@ TEST(StrategicMerge, SaysWhatIsWrongWithAPatch) {
     }
 }
 
+TEST(StrategicMerge, WhatIsNoObjectInAStoredListIsMergedWithNone) {
+    for (const auto& [stored, patch] : {std::pair{R"({"containers":["a"]})", R"({"containers":[{"name":"a"}]})"},
+                                        std::pair{R"({"containers":[null]})", R"({"containers":[{"name":null}]})"},
+                                        std::pair{R"({"containers":[7]})", R"({"containers":[{"name":7}]})"}}) {
+        const auto patched = apply_strategic_merge_patch(read(stored), read(patch), schema("PodSpec"));
+        ASSERT_FALSE(patched) << stored;
+        EXPECT_EQ(patched.error().code, 422u);
+        EXPECT_NE(patched.error().message.find("is no map"), std::string::npos) << patched.error().message;
+    }
+}
+
 TEST(StrategicMerge, CostsNoQuadraticTime) {
     json::Value document;
     json::Value patch;

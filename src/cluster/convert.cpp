@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "cluster/object.h"
+
 namespace rhizome::cluster {
 namespace {
 
@@ -68,17 +70,18 @@ json::Array taken_array(json::Object& object, std::string_view key) {
 }
 
 void note(json::Value& object, std::string_view annotation, const json::Value& said) {
-    object["metadata"]["annotations"][annotation] = json::print(said);
+    object_in(object_in(object, "metadata"), "annotations")[annotation] = json::print(said);
 }
 
 /// What `note` kept; the annotation is gone afterwards.
 json::Value taken_note(json::Value& object, std::string_view annotation) {
-    json::Value* annotations = object["metadata"].find("annotations");
+    json::Value* metadata = object.find("metadata");
+    json::Value* annotations = metadata == nullptr ? nullptr : metadata->find("annotations");
     if (annotations == nullptr || !annotations->is_object()) return {};
     const std::string text{annotations->text_at({annotation})};
     if (text.empty()) return {};
     annotations->make_object().erase(annotation);
-    if (annotations->if_object()->empty()) object["metadata"].make_object().erase("annotations");
+    if (annotations->if_object()->empty()) metadata->make_object().erase("annotations");
     auto parsed = json::parse(text);
     return parsed ? *std::move(parsed) : json::Value{};
 }

@@ -60,6 +60,22 @@ TEST(Convert, TheSameVersionStaysAsItIs) {
     EXPECT_EQ(object, pod);
 }
 
+TEST(Convert, WhatIsNoMapOfAnnotationsMakesRoomForThem) {
+    for (const char* metadata :
+         {R"({"name":"a","annotations":"x"})", R"({"name":"a","annotations":[1]})", R"("x")", "7", "null", "[]"}) {
+        json::Value object = read(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler",
+            "spec":{"metrics":[{"type":"Pods"}],"behavior":{"scaleUp":{}}}})");
+        object["metadata"] = read(metadata);
+        convert(object, kind("autoscaling", "v1", "horizontalpodautoscalers"));
+        EXPECT_EQ(object.text_at({"metadata", "annotations", "rhizome.dev/autoscaling-v2-behavior"}),
+                  R"({"scaleUp":{}})");
+        json::Value older = read(R"({"apiVersion":"autoscaling/v1","kind":"HorizontalPodAutoscaler","spec":{}})");
+        older["metadata"] = read(metadata);
+        convert(older, kind("autoscaling", "v2", "horizontalpodautoscalers"));
+        EXPECT_EQ(older.text_at({"apiVersion"}), "autoscaling/v2");
+    }
+}
+
 TEST(Convert, EventsOfBothGroupsAreKeptTogether) {
     EXPECT_EQ(kept_group(kind("events.k8s.io", "v1", "events")), "");
     EXPECT_EQ(kept_group(kind("apps", "v1", "deployments")), "apps");

@@ -207,9 +207,7 @@ void show_definition(json::Value& object, const ServedDefinitions* served) {
         conditions.emplace_back(condition_of("Terminating", true, "InstanceDeletionInProgress",
                                              "CustomResource deletion is in progress",
                                              object.text_at({"metadata", "deletionTimestamp"})));
-    json::Value& status = object["status"];
-    if (!status.is_object()) status = json::Object{};
-    status["conditions"] = std::move(conditions);
+    object_in(object, "status")["conditions"] = std::move(conditions);
     const json::Value* names = object.find_path({"spec", "names"});
     json::Value accepted =
         names == nullptr || refused ? json::Value{json::Object{{"kind", ""}, {"plural", ""}}} : *names;

@@ -267,11 +267,25 @@ Result<void> check_identity(json::Object& object, const Kind& kind) {
     return {};
 }
 
+constexpr std::string_view kMetadataSchema = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+/// Erases the members that do not fit. What the schema does not know stays: decoding takes no offence at it.
+void erase_misfits(json::Value& value, const Schema* schema) {
+    json::Object* object = value.if_object();
+    if (object == nullptr || schema == nullptr) return;
+    object->erase_if([&](const auto& member) {
+        const Field* known = schema->find(member.key);
+        if (known == nullptr || member.value.is_null()) return false;
+        json::Value copy = member.value;
+        return !Decoder{FieldValidation::Ignore}.walk(copy, *known->schema, Where{}, "", "").has_value();
+    });
+}
+
 /// Of custom kinds only the metadata has types here: what else is wrong with them is a cause of 422, found later.
 Result<Decoded> decode_custom(json::Value document, const Kind& kind, FieldValidation validation) {
     std::vector<std::string> unknown;
     if (json::Value* metadata = document.find("metadata"); metadata != nullptr && !metadata->is_null()) {
-        const Schema& known = *find_schema("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+        const Schema& known = *find_schema(kMetadataSchema);
         // Unknown fields of the metadata are told together with the others.
         const auto gentle = validation == FieldValidation::Strict ? FieldValidation::Warn : validation;
         Decoder decoder{gentle};
@@ -342,6 +356,13 @@ Result<Decoded> decode(json::Value document, const Kind& kind, FieldValidation v
     if (!kind.custom && kind.schema != nullptr)
         return decode(std::move(document), *kind.schema, kind.version, kind.kind, validation);
     return decode_custom(std::move(document), kind, validation);
+}
+
+json::Value readable_part(json::Value document, const Kind& kind) {
+    // First inside the metadata, so that one bad annotation does not cost the name.
+    if (json::Value* metadata = document.find("metadata")) erase_misfits(*metadata, find_schema(kMetadataSchema));
+    if (!kind.custom) erase_misfits(document, kind.schema);
+    return document;
 }
 
 }  // namespace rhizome::cluster

@@ -44,4 +44,8 @@ Result<Decoded> decode(json::Value document, const Kind& kind, FieldValidation v
 Result<Decoded> decode(json::Value document, const Schema& schema, std::string_view version, std::string_view name,
                        FieldValidation validation);
 
+/// What of a stored document, which may hold anything, is of this kind: the members of the document and of its metadata
+/// that `decode` would take. The others are left out whole.
+json::Value readable_part(json::Value document, const Kind& kind);
+
 }  // namespace rhizome::cluster

@@ -294,5 +294,31 @@ TEST(Defaults, ChangesAreCountedWhereSomethingFollowsThem) {
     EXPECT_FALSE(counts(*kinds().find("", "v1", "configmaps")));
 }
 
+TEST(Defaults, WhatIsOfAnotherTypeStaysAsItIs) {
+    const struct {
+        std::string_view group;
+        std::string_view plural;
+        std::string_view document;
+    } rows[] = {
+        {"apps", "deployments", R"({"spec":{"strategy":"x"}})"},
+        {"apps", "deployments", R"({"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":7}}})"},
+        {"apps", "statefulsets", R"({"spec":{"persistentVolumeClaimRetentionPolicy":[],"updateStrategy":true}})"},
+        {"", "persistentvolumeclaims", R"({"spec":{},"status":"x"})"},
+        {"", "namespaces", R"({"metadata":{"name":"n","labels":"x"},"spec":{"finalizers":"x"},"status":7})"},
+        {"", "services", R"({"spec":{"sessionAffinity":"ClientIP","sessionAffinityConfig":"x"}})"},
+        {"", "secrets", R"({"stringData":{"a":"b"},"data":"x"})"},
+        {"", "limitranges", R"({"spec":{"limits":[{"type":"Container","max":{"cpu":"1"},"default":"x"}]}})"},
+        {"", "pods", R"({"spec":{"containers":[{"resources":{"limits":{"cpu":"1"},"requests":"x"}}]}})"},
+        {"batch", "jobs", R"({"metadata":"x","spec":{"template":{"metadata":{"labels":{"a":"b"}}}}})"},
+        {"apiextensions.k8s.io", "customresourcedefinitions", R"({"spec":{"conversion":"x","names":"x"}})"},
+    };
+    for (const auto& row : rows) {
+        const json::Value stored = read(row.document);
+        json::Value object = stored;
+        apply_defaults(object, *kinds().find(row.group, "v1", row.plural));
+        for (const auto& member : *stored.if_object()) EXPECT_NE(object.find(member.key), nullptr) << row.document;
+    }
+}
+
 }  // namespace
 }  // namespace rhizome::cluster

@@ -111,6 +111,18 @@ std::string_view condition(const json::Value& object, std::string_view type) {
     return {};
 }
 
+json::Value& object_in(json::Value& parent, std::string_view key) {
+    json::Value& member = parent[key];
+    if (!member.is_object()) member = json::Object{};
+    return member;
+}
+
+json::Array& array_in(json::Value& parent, std::string_view key) {
+    json::Value& member = parent[key];
+    if (!member.is_array()) member = json::Array{};
+    return *member.if_array();
+}
+
 FieldErrors check_labels(const json::Value& labels, const Where& where) {
     FieldErrors errors;
     const json::Object* object = labels.if_object();

@@ -29,6 +29,13 @@ bool has_finalizer(const json::Value& object, std::string_view finalizer);
 /// The status of a condition in `status.conditions`: `True`, `False`, `Unknown`, or empty when there is no such one.
 std::string_view condition(const json::Value& object, std::string_view type);
 
+/// The member of an object, made an empty object where something else stands. For writing into stored documents: the
+/// ledger asks only that one is JSON and names its path, so any other part of it may be anything, and
+/// `parent["key"]["x"]` would stop the node. `parent` is an object.
+json::Value& object_in(json::Value& parent, std::string_view key);
+/// The same of a list.
+json::Array& array_in(json::Value& parent, std::string_view key);
+
 /// All annotations of an object together: 256 KiB.
 inline constexpr std::size_t kAnnotationBytesMax = 256u << 10;
 

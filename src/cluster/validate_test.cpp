@@ -251,5 +251,13 @@ TEST(Validate, TakesEveryDocument) {
         }
 }
 
+TEST(Validate, AnImageThatIsNoTextIsNotLookedInto) {
+    for (const char* image : {"1", R"("")", "[]", "{}", "null", "true"}) {
+        json::Value pod = read(R"({"metadata":{"name":"x","namespace":"d"},"spec":{"containers":[{"name":"a"}]}})");
+        (*pod.find("spec")->find("containers")->if_array())[0]["image"] = read(image);
+        (void)validate_update(pod, pod, kind("", "pods"));
+    }
+}
+
 }  // namespace
 }  // namespace rhizome::cluster

@@ -2,6 +2,7 @@
 // Certificates that are asked for: `kubectl certificate approve` has this node's authority sign them at once.
 #include "api/certificates.h"
 
+#include "api/admission.h"
 #include "api/io/access.h"
 #include "api/io/service.h"
 #include "api/shown.h"
@@ -58,7 +59,7 @@ Planned approval_verb(const Service& service, const Call& call, const Present& p
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
     TRY(require_access(service, call, "approve"));
     const HeardOf heard_of = service.backend.heard_of();
-    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(const json::Value before, standing_value(call, present, heard_of));
     json::Value wanted;
     if (call.verb == Verb::Patch) {
         TRY(wanted, patched_value(call, before));

@@ -139,7 +139,7 @@ Planned apply_verb(const Call& call, const Present& present, const HeardOf& hear
     TRY(const FieldManager manager, manager_of(call));
     TRY(Wanted wanted, read_wanted(call));
     if (!present.object) return create_by_apply(call, present, std::move(wanted), manager);
-    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(const json::Value before, standing_value(call, present, heard_of));
     if (const auto name = cluster::name_of(wanted.configuration.object);
         !name.empty() && name != cluster::name_of(before))
         return Fail{bad_request(

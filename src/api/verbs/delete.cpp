@@ -52,7 +52,7 @@ void add_finalizer(const Options& options, const Present& present, json::Value& 
     const std::string_view finalizer = foreground ? cluster::kForeground : cluster::kOrphan;
     if (cluster::has_finalizer(object, finalizer)) return;
     if (present.has_dependents && !present.has_dependents(cluster::uid_of(object))) return;
-    object["metadata"]["finalizers"].make_array().emplace_back(finalizer);
+    cluster::array_in(cluster::object_in(object, "metadata"), "finalizers").emplace_back(finalizer);
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Planned delete_verb(const Call& call, const Present& present, const HeardOf& hea
     TRY(const Options options, options_of(call));
     TRY(check_may_go(call));
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
-    json::Value object = shown_value(*call.kind, present.object, heard_of);
+    json::Value object = readable_value(call, present, heard_of);
     const std::string name{cluster::name_of(object)};
     if (!options.uid.empty() && options.uid != cluster::uid_of(object))
         return Fail{conflict(*call.kind, name,
@@ -104,7 +104,7 @@ Planned delete_verb(const Call& call, const Present& present, const HeardOf& hea
 Planned finalize_verb(const Call& call, const Present& present, const HeardOf& heard_of) {
     if (call.verb != Verb::Update) return Fail{method_not_allowed()};
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
-    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(const json::Value before, standing_value(call, present, heard_of));
     TRY(json::Value wanted, read_object(call));
     std::vector<std::string> warnings;
     TRY(decode_object(call, wanted, warnings));

@@ -79,7 +79,7 @@ Planned patch_verb(const Call& call, const Present& present, const HeardOf& hear
     if (patch_type(call.media) == PatchType::Apply) return apply_verb(call, present, heard_of);
     TRY(const FieldManager manager, manager_of(call));
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
-    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(const json::Value before, standing_value(call, present, heard_of));
     TRY(json::Value object, patched_value(call, before));
     if (!object.is_object()) return Fail{bad_request("the patch leaves no object")};
     TRY(auto warnings, admit_change(call, object, before, call.path.subresource == "status"));

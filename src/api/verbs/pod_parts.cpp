@@ -49,8 +49,9 @@ Result<json::Value, Status> charged(json::Value budget, const json::Value& pod, 
         return Fail{over_budget(name, fmt::format("The disruption budget {} needs {} healthy pods and has {} currently",
                                                   name, number_at(budget, {"status", "desiredHealthy"}),
                                                   number_at(budget, {"status", "currentHealthy"})))};
-    budget["status"]["disruptionsAllowed"] = allowed - 1;
-    budget["status"]["disruptedPods"][cluster::name_of(pod)] = to_rfc3339(now);
+    json::Value& status = cluster::object_in(budget, "status");
+    status["disruptionsAllowed"] = allowed - 1;
+    cluster::object_in(status, "disruptedPods")[cluster::name_of(pod)] = to_rfc3339(now);
     strip_shown(budget);
     return budget;
 }
@@ -112,7 +113,7 @@ Planned binding_verb(const Call& call, const Present& present, const HeardOf& he
         refused.message = fmt::format("Binding \"{}\" is invalid: {}", call.path.name, cluster::text(errors));
         return Fail{std::move(refused)};
     }
-    json::Value pod = shown_value(*call.kind, present.object, heard_of);
+    TRY(json::Value pod, standing_value(call, present, heard_of));
     const auto refuse = [&](std::string why) {
         Status refused = conflict(*call.kind, call.path.name, why);
         refused.message = fmt::format("Operation cannot be fulfilled on pods/binding \"{}\": {}", call.path.name, why);
@@ -145,7 +146,7 @@ Planned binding_verb(const Call& call, const Present& present, const HeardOf& he
 Planned ephemeral_verb(const Call& call, const Present& present, const HeardOf& heard_of) {
     if (call.verb != Verb::Update && call.verb != Verb::Patch) return Fail{method_not_allowed()};
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
-    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(const json::Value before, standing_value(call, present, heard_of));
     json::Value wanted;
     if (call.verb == Verb::Patch) {
         TRY(wanted, patched_value(call, before));

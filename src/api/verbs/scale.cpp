@@ -75,7 +75,7 @@ json::Value scale_of(const Kind& kind, const json::Value& object) {
 
 Planned scale_verb(const Call& call, const Present& present, const HeardOf& heard_of) {
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
-    const json::Value before = shown_value(*call.kind, present.object, heard_of);
+    TRY(const json::Value before, standing_value(call, present, heard_of));
     const json::Value known = scale_of(*call.kind, before);
     TRY(const FieldManager manager, manager_of(call));
     json::Value wanted;

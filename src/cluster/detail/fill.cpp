@@ -8,6 +8,12 @@ json::Object* object_at(json::Object& parent, std::string_view key) {
     return value == nullptr ? nullptr : value->if_object();
 }
 
+json::Object* made_object(json::Object& parent, std::string_view key) {
+    json::Value& value = parent[key];
+    if (value.is_null()) value = json::Object{};
+    return value.if_object();
+}
+
 void fill(json::Object& object, std::string_view key, json::Value value) {
     json::Value* old = object.find(key);
     if (old == nullptr) {

@@ -12,6 +12,8 @@ namespace rhizome::cluster::detail {
 
 /// The member that is an object; null otherwise.
 json::Object* object_at(json::Object& parent, std::string_view key);
+/// The same, made when it is missing or null.
+json::Object* made_object(json::Object& parent, std::string_view key);
 /// Sets the member when it is missing, null, or an empty text (which Go cannot tell from a missing one).
 void fill(json::Object& object, std::string_view key, json::Value value);
 /// Calls for every object in the list at `key`.

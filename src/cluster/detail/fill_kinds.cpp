@@ -10,11 +10,16 @@ namespace {
 using Fill = void (*)(json::Object& object, json::Object& spec);
 
 void rolling(json::Object& spec, std::string_view key, json::Object parameters) {
-    json::Object& strategy = spec[key].make_object();
-    fill(strategy, "type", "RollingUpdate");
-    if (text(strategy, "type") != "RollingUpdate") return;
-    json::Object& rolling = strategy["rollingUpdate"].make_object();
-    for (auto& member : parameters) fill(rolling, member.key, std::move(member.value));
+    json::Object* strategy = made_object(spec, key);
+    if (strategy == nullptr) return;
+    fill(*strategy, "type", "RollingUpdate");
+    if (text(*strategy, "type") != "RollingUpdate") return;
+    if (json::Object* rolling = made_object(*strategy, "rollingUpdate"))
+        for (auto& member : parameters) fill(*rolling, member.key, std::move(member.value));
+}
+
+void fill_phase(json::Object& object, std::string_view phase) {
+    if (json::Object* status = made_object(object, "status")) fill(*status, "phase", phase);
 }
 
 void deployment(json::Object& /*object*/, json::Object& spec) {
@@ -34,14 +39,13 @@ void stateful_set(json::Object& /*object*/, json::Object& spec) {
     fill(spec, "podManagementPolicy", "OrderedReady");
     rolling(spec, "updateStrategy", {{"partition", 0}});
     fill(spec, "revisionHistoryLimit", 10);
-    json::Object& retention = spec["persistentVolumeClaimRetentionPolicy"].make_object();
-    fill(retention, "whenDeleted", "Retain");
-    fill(retention, "whenScaled", "Retain");
+    if (json::Object* retention = made_object(spec, "persistentVolumeClaimRetentionPolicy"))
+        for (const std::string_view when : {"whenDeleted", "whenScaled"}) fill(*retention, when, "Retain");
     each(spec, "volumeClaimTemplates", [](json::Object& claim) {
         fill(claim, "apiVersion", "v1");
         fill(claim, "kind", "PersistentVolumeClaim");
-        fill_claim_spec(claim["spec"].make_object());
-        fill(claim["status"].make_object(), "phase", "Pending");
+        if (json::Object* wanted = made_object(claim, "spec")) fill_claim_spec(*wanted);
+        fill_phase(claim, "Pending");
     });
 }
 
@@ -56,8 +60,9 @@ const json::Object* template_labels(json::Object& spec) {
 void copy_labels(json::Object& object, const json::Object* labels) {
     if (labels == nullptr || labels->empty()) return;
     const json::Object copied = *labels;
-    json::Object& own = object["metadata"].make_object()["labels"].make_object();
-    if (own.empty()) own = copied;
+    json::Object* metadata = made_object(object, "metadata");
+    json::Object* own = metadata == nullptr ? nullptr : made_object(*metadata, "labels");
+    if (own != nullptr && own->empty()) *own = copied;
 }
 
 void replication_controller(json::Object& object, json::Object& spec) {
@@ -66,8 +71,8 @@ void replication_controller(json::Object& object, json::Object& spec) {
     if (labels == nullptr || labels->empty()) return;
     const json::Object copied = *labels;
     copy_labels(object, &copied);
-    json::Object& selector = spec["selector"].make_object();
-    if (selector.empty()) selector = copied;
+    json::Object* selector = made_object(spec, "selector");
+    if (selector != nullptr && selector->empty()) *selector = copied;
 }
 
 void job(json::Object& object, json::Object& spec) {
@@ -90,8 +95,9 @@ void cron_job(json::Object& /*object*/, json::Object& spec) {
 void service(json::Object& /*object*/, json::Object& spec) {
     fill(spec, "sessionAffinity", "None");
     if (text(spec, "sessionAffinity") == "ClientIP") {
-        json::Object& client = spec["sessionAffinityConfig"].make_object()["clientIP"].make_object();
-        fill(client, "timeoutSeconds", 10'800);
+        json::Object* affinity = made_object(spec, "sessionAffinityConfig");
+        json::Object* client = affinity == nullptr ? nullptr : made_object(*affinity, "clientIP");
+        if (client != nullptr) fill(*client, "timeoutSeconds", 10'800);
     }
     fill(spec, "type", "ClusterIP");
     const std::string_view type = text(spec, "type");
@@ -119,7 +125,7 @@ void service(json::Object& /*object*/, json::Object& spec) {
 
 void volume_claim(json::Object& object, json::Object& spec) {
     fill_claim_spec(spec);
-    fill(object["status"].make_object(), "phase", "Pending");
+    fill_phase(object, "Pending");
 }
 
 void volume(json::Object& object, json::Object& spec) {
@@ -127,16 +133,21 @@ void volume(json::Object& object, json::Object& spec) {
     fill(spec, "volumeMode", "Filesystem");
     if (json::Object* path = object_at(spec, "hostPath"))
         if (!path->contains("type")) path->set("type", "");
-    fill(object["status"].make_object(), "phase", "Pending");
+    fill_phase(object, "Pending");
 }
 
 void name_space(json::Object& object, json::Object& spec) {
-    json::Array& finalizers = spec["finalizers"].make_array();
-    const bool terminating = !text(object["metadata"].make_object(), "deletionTimestamp").empty();
-    if (finalizers.empty() && !terminating) finalizers.emplace_back("kubernetes");
-    const std::string name(text(object["metadata"].make_object(), "name"));
-    if (!name.empty()) object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
-    fill(object["status"].make_object(), "phase", "Active");
+    fill_phase(object, "Active");
+    json::Object* metadata = object_at(object, "metadata");
+    if (metadata == nullptr) return;
+    json::Value& finalizers = spec["finalizers"];
+    if (finalizers.is_null()) finalizers = json::Array{};
+    json::Array* list = finalizers.if_array();
+    if (list != nullptr && list->empty() && text(*metadata, "deletionTimestamp").empty())
+        list->emplace_back("kubernetes");
+    const std::string name(text(*metadata, "name"));
+    json::Object* labels = name.empty() ? nullptr : made_object(*metadata, "labels");
+    if (labels != nullptr) labels->set("kubernetes.io/metadata.name", name);
 }
 
 void network_policy(json::Object& /*object*/, json::Object& spec) {
@@ -173,9 +184,10 @@ void secret(json::Object& object, json::Object& /*spec*/) {
     const json::Object* clear = object_at(object, "stringData");
     if (clear == nullptr) return;
     const json::Object written = *clear;
-    json::Object& data = object["data"].make_object();
+    json::Object* data = made_object(object, "data");
+    if (data == nullptr) return;
     for (const auto& member : written)
-        if (const std::string* value = member.value.if_string()) data.set(member.key, base64(as_bytes(*value)));
+        if (const std::string* value = member.value.if_string()) data->set(member.key, base64(as_bytes(*value)));
     object.erase("stringData");
 }
 
@@ -196,8 +208,8 @@ void limit_range(json::Object& /*object*/, json::Object& spec) {
             const json::Object* source = object_at(item, from);
             if (source == nullptr) return;
             const json::Object values = *source;
-            json::Object& target = item[to].make_object();
-            for (const auto& member : values) fill(target, member.key, member.value);
+            if (json::Object* target = made_object(item, to))
+                for (const auto& member : values) fill(*target, member.key, member.value);
         };
         copy("default", "max");
         copy("defaultRequest", "default");
@@ -239,15 +251,15 @@ void webhooks(json::Object& object, json::Object& /*spec*/) {
 }
 
 void definition(json::Object& /*object*/, json::Object& spec) {
-    fill(spec["conversion"].make_object(), "strategy", "None");
-    json::Object& names = spec["names"].make_object();
-    const std::string kind(text(names, "kind"));
+    if (json::Object* conversion = made_object(spec, "conversion")) fill(*conversion, "strategy", "None");
+    json::Object* names = made_object(spec, "names");
+    const std::string kind(names == nullptr ? std::string_view{} : text(*names, "kind"));
     if (kind.empty()) return;
     std::string singular = kind;
     std::transform(singular.begin(), singular.end(), singular.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    fill(names, "singular", singular);
-    fill(names, "listKind", kind + "List");
+    fill(*names, "singular", singular);
+    fill(*names, "listKind", kind + "List");
 }
 
 void endpoints(json::Object& object, json::Object& /*spec*/) {

@@ -64,8 +64,8 @@ void fill_container(json::Object& container, bool host_network, bool in_pod) {
     const json::Object* limits = resources == nullptr || !in_pod ? nullptr : object_at(*resources, "limits");
     if (limits != nullptr && !limits->empty()) {
         const json::Object wanted = *limits;  // setting the requests may move the limits
-        json::Object& requests = (*resources)["requests"].make_object();
-        for (const auto& member : wanted) fill(requests, member.key, member.value);
+        if (json::Object* requests = made_object(*resources, "requests"))
+            for (const auto& member : wanted) fill(*requests, member.key, member.value);
     }
 }
 

@@ -122,7 +122,8 @@ void check_mounts(const Checker& container, const std::set<std::string_view>& vo
 void check_container(const Checker& container, const std::set<std::string_view>& volumes, bool main) {
     if (container.at("name").require()) container.at("name").named(check_dns_label);
     const Checker image = container.at("image");
-    if (image.require() && (image.text().front() == ' ' || image.text().back() == ' '))
+    image.require();
+    if (image.text().starts_with(' ') || image.text().ends_with(' '))
         image.add(invalid(image.where(), *image.value(), "must not have leading or trailing whitespace"));
     container.at("imagePullPolicy").one_of({"Always", "IfNotPresent", "Never"});
     container.at("terminationMessagePolicy").one_of({"File", "FallbackToLogsOnError"});
