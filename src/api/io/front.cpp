@@ -60,6 +60,31 @@ std::string media_of(const http::Request& request) {
     return std::string{media};
 }
 
+/// As the tables of kinds call it.
+cluster::Verb in_tables(Verb verb) {
+    switch (verb) {
+        case Verb::Get: return cluster::Verb::Get;
+        case Verb::List: return cluster::Verb::List;
+        case Verb::Watch: return cluster::Verb::Watch;
+        case Verb::Create: return cluster::Verb::Create;
+        case Verb::Update: return cluster::Verb::Update;
+        case Verb::Patch: return cluster::Verb::Patch;
+        case Verb::Delete: return cluster::Verb::Delete;
+        case Verb::DeleteCollection: return cluster::Verb::DeleteCollection;
+    }
+    unreachable("a Verb is one of eight");
+}
+
+/// Whether what the path names has this verb, as discovery says. What is new is sent to its collection, what there is
+/// already is changed by its name.
+bool has_verb(const Call& call) {
+    if (call.path.subresource == "origin") return call.verb == Verb::Get;
+    if (call.subresource != nullptr) return call.subresource->verbs.contains(in_tables(call.verb));
+    const bool changes = call.verb == Verb::Update || call.verb == Verb::Patch;
+    if (call.path.name.empty() ? changes : call.verb == Verb::Create) return false;
+    return call.kind->verbs.contains(in_tables(call.verb));
+}
+
 /// The request as the verbs see it; its body is still to be read.
 Result<Call, Status> call_of(const Service& service, const http::Request& request, User user) {
     auto path = parse_resource_path(request.path());
@@ -78,6 +103,7 @@ Result<Call, Status> call_of(const Service& service, const http::Request& reques
         call.subresource = call.kind->find_subresource(call.path.subresource);
         if (call.subresource == nullptr) return Fail{no_such_path()};
     }
+    if (!has_verb(call)) return Fail{method_not_allowed()};
     // One object of a namespaced kind has a namespace.
     if (call.kind->namespaced && call.path.name_space.empty() &&
         (!call.path.name.empty() || call.verb == Verb::Create || call.verb == Verb::DeleteCollection))

@@ -194,6 +194,12 @@ TEST_F(KubeApiNode, RefusesInKubernetesWords) {
         {"an unknown field selector", "GET", "/api/v1/namespaces/default/configmaps?fieldSelector=spec.x%3D1", "", 400},
         {"a bad continue", "GET", "/api/v1/namespaces/default/configmaps?continue=zz", "", 400},
         {"a method nobody knows", "BREW", kMaps, "", 405},
+        {"a status is not deleted", "DELETE", "/apis/apps/v1/namespaces/default/deployments/web/status", "", 405},
+        {"what is new has no name in its path", "POST", "/api/v1/namespaces/default/configmaps/foo",
+         R"({"metadata":{"name":"bar"}})", 405},
+        {"what is changed has one", "PUT", kMaps, R"({"metadata":{"name":"a"}})", 405},
+        {"a list of what is kept nowhere", "GET", "/api/v1/namespaces/default/bindings", "", 405},
+        {"an origin is only read", "DELETE", "/api/v1/namespaces/default/configmaps/a/origin", "", 405},
     };
     for (const RefusedCase& one : cases) {
         SCOPED_TRACE(one.about);
