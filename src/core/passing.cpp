@@ -53,6 +53,7 @@ struct Passing::Inside {
         Time compare{};  ///< with it, next
         Time groups_after{};
         Time list_after{};
+        Time give_after{};
         Budget served;
     };
     std::map<PeerId, Peer> peers;
@@ -307,6 +308,9 @@ void Passing::Inside::heard(PeerId from, Peer& peer, const PassingGroups& messag
 }
 
 void Passing::Inside::heard(PeerId from, Peer& peer, const PassingList& message) {
+    // 40 bytes that name nothing ask for everything: all of it is looked through before the budget says no.
+    if (now < peer.give_after) return;
+    peer.give_after = now + config.compare_again;
     std::vector<PassingId> lacking;
     std::vector<SharedRecord> newer;
     auto theirs = message.names.begin();
@@ -378,7 +382,7 @@ void Passing::Inside::clock_set_back(Time to) {
     const microseconds back = now - to;
     for (auto& [id, peer] : peers) {
         peer.compare -= back;
-        peer.groups_after = peer.list_after = to;
+        peer.groups_after = peer.list_after = peer.give_after = to;
     }
     for (auto& [key, writer] : writers) writer.named = std::min(writer.named, to);
     if (flush_at) flush_at = *flush_at - back;

@@ -319,6 +319,29 @@ TEST(Passing, WhenThereIsTooMuchInAllWhoHasMostLosesItsOldest) {
     EXPECT_EQ(world.message_at(2, "few0"), "f");
 }
 
+TEST(Passing, AListIsLookedThroughOnceASecondHoweverOftenItComes) {
+    World world{2};
+    world.link(0, 1);
+    for (int i = 0; i < 10; ++i) world.write(0, fmt::format("e{}", i), "x");
+    world.run(5s);
+    PassingList all;
+    all.groups.set();
+    const auto records_given = [&] {
+        world.queue.clear();
+        world.tell(0, PassingHeard{PeerId{1}, std::make_shared<const PassingMessage>(all)});
+        std::size_t given = 0;
+        for (const auto& sent : world.queue)
+            if (const auto* records = std::get_if<PassingRecords>(sent.message.get())) given += records->records.size();
+        return given;
+    };
+    EXPECT_EQ(records_given(), 10u);
+    EXPECT_EQ(records_given(), 0u);
+    world.now += 999ms;
+    EXPECT_EQ(records_given(), 0u);
+    world.now += 1ms;
+    EXPECT_EQ(records_given(), 10u);
+}
+
 TEST(Passing, OneFalseSignatureIsBlamedAndTheRestOfTheMessageNotLookedAt) {
     World world{2};
     world.link(0, 1);
