@@ -350,5 +350,65 @@ TEST_F(RemoteBackendTest, WhatNobodyAnswersForIsNeverRefused) {
     EXPECT_FALSE(client.heard(Stage::Refused));
 }
 
+// ---- Secrets
+
+/// A Secret as the chain has it.
+api::Standing sealed_secret(const std::string& name) {
+    const auto path = state::Path::parse("/namespaces/default/core/Secret/" + name).value();
+    const std::string document = fmt::format(
+        R"({{"apiVersion":"v1","kind":"Secret","metadata":{{"annotations":{{"rhizome.dev/lock":"p2pkh a"}},"labels":{{)"
+        R"("app":"web"}},"name":"{}","namespace":"default","uid":"u-1"}},"sealed":{{"box":"AAAA","key":"00"}},)"
+        R"("type":"Opaque"}})",
+        name);
+    const state::Mark mark{.output = {}, .height = {}, .time = Time::from_unix_seconds(1)};
+    const state::Origin origin{.born = mark, .latest = mark, .lock = mark};
+    return {.document = state::Entry::written(path, origin, {}, document).value(), .revision = 7};
+}
+
+class RemoteSecrets : public RemoteBackendTest {
+protected:
+    using Opened = Result<api::Standing, api::Withheld>;
+    /// What the proxy makes of the node's row.
+    Opened open(const json::Object& row) {
+        bent->set_instead([row](const http::Request& request, const std::string&) -> std::optional<http::Response> {
+            if (!request.target.starts_with("/rhizome/v1/secrets/open")) return std::nullopt;
+            json::Array rows;
+            rows.emplace_back(row);
+            return rpc::json_response(json::Object{{"secrets", std::move(rows)}});
+        });
+        return open_now();
+    }
+    Opened open_now() {
+        stream::IoContext io{{.threads = 0}};
+        auto opened = stream::block_on(io, io.make_strand(), backend->vault()->open({sealed_secret("s1")}, {}));
+        return std::move(opened.front());
+    }
+};
+
+TEST_F(RemoteSecrets, ADeletedOneIsNobodysAndNotATrouble) {
+    start_proxy(false);
+    const auto missing = open({{"why", "missing"}, {"message", "there is no such Secret"}});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().why, api::Withheld::Why::Denied);
+    const auto another = open({{"document", json::parse(R"({"metadata":{"uid":"u-2"},"data":{"k":"eA=="}})").value()}});
+    ASSERT_FALSE(another);
+    EXPECT_EQ(another.error().why, api::Withheld::Why::Denied) << "the name is another's now";
+    EXPECT_EQ(open({{"why", "unavailable"}, {"message", "no key"}}).error().why, api::Withheld::Why::Unavailable);
+}
+
+TEST_F(RemoteSecrets, OnlyWhatWasSealedComesFromTheNode) {
+    start_proxy(false);
+    const auto opened =
+        open({{"document", json::parse(R"({"apiVersion":"v1","kind":"Secret","type":"forged","metadata":{
+        "uid":"u-1","labels":{"app":"forged"},"ownerReferences":[{"uid":"x"}],"managedFields":[{"manager":"m"}],
+        "annotations":{"rhizome.dev/lock":"forged","note":"hidden"}},"data":{"k":"eA=="}})")
+                               .value()}});
+    ASSERT_TRUE(opened) << opened.error().message;
+    EXPECT_EQ(opened->document->document(),
+              R"({"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"rhizome.dev/lock":"p2pkh a",)"
+              R"("note":"hidden"},"labels":{"app":"web"},"name":"s1","namespace":"default","uid":"u-1",)"
+              R"("managedFields":[{"manager":"m"}]},"type":"Opaque","data":{"k":"eA=="}})");
+}
+
 }  // namespace
 }  // namespace rhizome::node

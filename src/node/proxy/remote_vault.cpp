@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ledger/sealed_secret.h"
+#include "ledger/special_kinds.h"
 #include "node/rpc/mailbox.h"
 #include "node/secrets/vault.h"
 #include "runtime/entropy.h"
@@ -20,17 +21,46 @@ constexpr std::size_t kAtOnce = 256;
 
 Fail<Withheld> unavailable(std::string why) { return Fail{Withheld{Withheld::Why::Unavailable, std::move(why)}}; }
 
-/// One row of the node's answer, about this version of the document: another may have come meanwhile.
+/// Whose keys say whose annotations stay in clear (ledger/sealed_secret.h).
+constexpr std::string_view kOurs = "rhizome.dev/";
+
+/// The document that is known here, with what was sealed of it as the node says. Nothing else is taken from the node:
+/// labels, type and owners stand in the state, which may be proven. When there is a newer version at the node its
+/// content comes with the older frame until that version is known here too; who writes on top of it names the older one
+/// and is refused.
+json::Value with_content(json::Value known, const json::Value& opened) {
+    known.make_object().erase("sealed");
+    if (const json::Value* data = opened.find("data")) known["data"] = *data;
+    if (const json::Value* fields = opened.find_path({"metadata", "managedFields"}))
+        known["metadata"]["managedFields"] = *fields;
+    const json::Value* annotations = opened.find_path({"metadata", "annotations"});
+    if (annotations == nullptr || !annotations->is_object()) return known;
+    for (const auto& [key, value] : *annotations->if_object()) {
+        if (std::string_view{key}.starts_with(kOurs)) continue;
+        json::Value& into = known["metadata"]["annotations"];
+        if (!into.is_object()) into = json::Object{};
+        into[key] = value;
+    }
+    return known;
+}
+
+/// One row of the node's answer, about this Secret: another may have taken its name meanwhile.
 Result<Standing, Withheld> read_row(const Standing& asked, const json::Value& row) {
-    const json::Value* document = row.find("document");
-    if (document == nullptr) {
+    const json::Value* opened = row.find("document");
+    if (opened == nullptr) {
         const std::string_view why = row.text_at({"why"});
         std::string message{row.text_at({"message"})};
-        if (why == "denied") return Fail{Withheld{Withheld::Why::Denied, std::move(message)}};
+        // What is missing there is deleted, which shows here soon. Were it unavailable, every deletion would end the
+        // watches of all Secrets.
+        if (why == "denied" || why == "missing") return Fail{Withheld{Withheld::Why::Denied, std::move(message)}};
         if (why == "damaged") return Fail{Withheld{Withheld::Why::Damaged, std::move(message)}};
         return unavailable(std::move(message));
     }
-    return with_document(asked, *document);
+    json::Value known = ledger::parse_checked(asked.document->document());
+    if (known.find("sealed") == nullptr) return asked;
+    if (known.text_at({"metadata", "uid"}) != opened->text_at({"metadata", "uid"}))
+        return Fail{Withheld{Withheld::Why::Denied, "it is deleted; another Secret has its name now"}};
+    return with_document(asked, with_content(std::move(known), *opened));
 }
 
 /// What the node says of all of them, in order.
