@@ -21,6 +21,8 @@ namespace {
 constexpr std::string_view kFollowed[] = {"/", "/chain/id", "/chain/parameters", "/chain/history", "/chain/members"};
 constexpr std::size_t kSubtreeAnswerMax = 2 * follow::kSubtreeBytesMax + 1'024;
 constexpr unsigned kCallsAtOnce = 8;
+/// For themselves: writes wait for their blocks, and whoever reads a Secret does not wait for those.
+constexpr unsigned kSecretCallsAtOnce = 4;
 /// After the connection was lost, before the next attempt.
 constexpr milliseconds kAgain{1'000};
 /// Of one transaction: at once over another connection, and after a pause that a node needs to start again.
@@ -65,7 +67,10 @@ private:
 }  // namespace
 
 struct RemoteBackend::Inside {
-    explicit Inside(ProxyOptions given) : options(std::move(given)), calls(options.connect, kCallsAtOnce) {}
+    explicit Inside(ProxyOptions given)
+        : options(std::move(given)),
+          secret_calls(options.connect, kSecretCallsAtOnce),
+          calls(options.connect, kCallsAtOnce) {}
 
     const ProxyOptions options;
     ledger::ChainId chain{};
@@ -108,6 +113,7 @@ struct RemoteBackend::Inside {
 
     std::unique_ptr<LightNode> light{};
     std::thread follower{};
+    RemoteCalls secret_calls;
     RemoteCalls calls;  ///< the last: what is under way uses the rest
 
     // ---- reading ---------------------------------------------------------------------------------------------------
@@ -453,7 +459,7 @@ Result<std::unique_ptr<RemoteBackend>> RemoteBackend::start(ProxyOptions options
         TRY(in.sync(*client));
     }
     in.signer = std::make_unique<PersonsSigner>(in.options, in.chain);
-    in.vault = std::make_unique<RemoteVault>(in.calls, in.chain);
+    in.vault = std::make_unique<RemoteVault>(in.secret_calls, in.chain);
     {
         const std::lock_guard hold{in.sync_mutex};
         std::array<std::uint8_t, 4> tag{};

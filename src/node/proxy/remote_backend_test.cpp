@@ -7,6 +7,7 @@
 #include "http/router.h"
 #include "http/server.h"
 #include "http/websocket.h"
+#include "node/proxy/remote_vault.h"
 #include "node/rpc/route.h"
 #include "support/rpc_world.h"
 #include "support/waiting.h"
@@ -42,6 +43,8 @@ public:
     ~BentNode() { stop(); }
     /// The connection ends without a word.
     static http::Response silence() { return {.status = 0}; }
+    /// It stays open, without a word, until the node ends.
+    static http::Response never() { return {.status = 1}; }
     void stop() {
         if (server_) server_->stop(milliseconds{100});
         server_.reset();
@@ -65,7 +68,11 @@ private:
     stream::Task<void> pass_on(http::Exchange& exchange) {
         auto body = co_await exchange.read_body(64u << 20);
         auto response = answer(exchange.request(), body ? *body : std::string{});
-        if (response) (void)co_await exchange.respond(*std::move(response));
+        bool over = false;
+        exchange.when_ending([&over](http::Ending) { over = true; });
+        while (response && response->status == 1 && !over)
+            co_await stream::sleep_until(stream::after(milliseconds{10}));
+        if (response && !over) (void)co_await exchange.respond(*std::move(response));
     }
     /// Nothing for `silence`.
     std::optional<http::Response> answer(const http::Request& request, const std::string& body) {
@@ -94,7 +101,7 @@ private:
                 const auto written = co_await (*socket)->write(http::WebSocket::Kind::Text, as_bytes(event));
                 if (!written) over = true;
             }
-            (void)co_await stream::sleep_until(stream::after(milliseconds{10}));
+            co_await stream::sleep_until(stream::after(milliseconds{10}));
         }
         (*socket)->abort();
     }
@@ -408,6 +415,40 @@ TEST_F(RemoteSecrets, OnlyWhatWasSealedComesFromTheNode) {
               R"({"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"rhizome.dev/lock":"p2pkh a",)"
               R"("note":"hidden"},"labels":{"app":"web"},"name":"s1","namespace":"default","uid":"u-1",)"
               R"("managedFields":[{"manager":"m"}]},"type":"Opaque","data":{"k":"eA=="}})");
+}
+
+TEST_F(RemoteSecrets, DoNotWaitBehindWrites) {
+    start_proxy(false);
+    bent->set_instead([](const http::Request& request, const std::string&) -> std::optional<http::Response> {
+        if (request.target.starts_with("/rhizome/v1/txs")) return BentNode::never();
+        if (!request.target.starts_with("/rhizome/v1/secrets/open")) return std::nullopt;
+        return rpc::json_response(
+            json::parse(R"({"secrets":[{"document":{"metadata":{"uid":"u-1"},"data":{"k":"eA=="}}}]})").value());
+    });
+    Client client;
+    // As many as are sent at once.
+    for (int i = 0; i < 8; ++i) backend->submit(checked(namespace_tx(fmt::format("n{}", i))), client.ear());
+    const auto opened = open_now();
+    EXPECT_TRUE(opened) << opened.error().message;
+}
+
+TEST(RemoteVault, SaysSoWhenTheNodeDoesNotAnswer) {
+    test::Waited<bool> over;
+    stream::IoContext io{{.threads = 0}};  // outlives the calls, whose late answers come to it
+    RemoteCalls calls{[&]() -> Result<std::unique_ptr<RpcClient>> {
+                          EXPECT_TRUE(over.wait([](bool is) { return is; }));
+                          return fail(ErrorKind::Unavailable, "over");
+                      },
+                      1};
+    RemoteVault vault{calls, ledger::ChainId{}, milliseconds{20}};
+    const auto opened = stream::block_on(io, io.make_strand(), vault.open({sealed_secret("s1")}, {}));
+    ASSERT_EQ(opened.size(), 1u);
+    EXPECT_EQ(opened.front().error().why, api::Withheld::Why::Unavailable);
+    const auto sealed = stream::block_on(io, io.make_strand(), vault.seal(json::Object{{"data", json::Object{}}}));
+    EXPECT_EQ(sealed.error().kind, ErrorKind::Unavailable);
+    const auto hold = over.lock();
+    over.value() = true;
+    over.notify();
 }
 
 }  // namespace

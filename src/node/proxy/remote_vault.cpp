@@ -19,6 +19,8 @@ using Opened = std::vector<Result<Standing, Withheld>>;
 /// As many as the node takes at once.
 constexpr std::size_t kAtOnce = 256;
 
+constexpr std::string_view kLate = "the node does not answer: try again";
+
 Fail<Withheld> unavailable(std::string why) { return Fail{Withheld{Withheld::Why::Unavailable, std::move(why)}}; }
 
 /// Whose keys say whose annotations stay in clear (ledger/sealed_secret.h).
@@ -92,6 +94,7 @@ stream::Task<Opened> RemoteVault::open(std::vector<Standing> all, api::User /*us
     if (all.empty()) co_return Opened{};
     stream::Strand strand = co_await stream::this_strand();
     const auto told = std::make_shared<rpc::Mailbox<Opened>>(strand);
+    const std::size_t count = all.size();
     calls_.post([told, all = std::move(all)](RpcClient* client) {
         Opened opened;
         if (client != nullptr) {
@@ -101,8 +104,11 @@ stream::Task<Opened> RemoteVault::open(std::vector<Standing> all, api::User /*us
         }
         rpc::put(told, std::move(opened), 1);
     });
-    co_await told->came.wait();
-    co_return std::move(told->waiting.front());
+    const bool in_time = co_await told->came.wait_until(stream::after(answer_time_));
+    if (in_time) co_return std::move(told->waiting.front());
+    Opened late;
+    for (std::size_t i = 0; i < count; ++i) late.emplace_back(unavailable(std::string{kLate}));
+    co_return late;
 }
 
 stream::Task<Result<json::Value>> RemoteVault::seal(json::Value object) {
@@ -115,7 +121,8 @@ stream::Task<Result<json::Value>> RemoteVault::seal(json::Value object) {
                                    : Result<json::Value>{fail(ErrorKind::Unavailable, "the node cannot be asked")},
                  1);
     });
-    co_await told->came.wait();
+    const bool in_time = co_await told->came.wait_until(stream::after(answer_time_));
+    if (!in_time) co_return fail(ErrorKind::Unavailable, std::string{kLate});
     const auto& answer = told->waiting.front();
     if (!answer) co_return Fail{answer.error()};
     const auto key = crypto::X25519Public::from_hex(answer->text_at({"key"}));
