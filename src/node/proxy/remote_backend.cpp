@@ -212,7 +212,10 @@ struct RemoteBackend::Inside {
 
     void told_of(RpcClient& client, const json::Value& event) {
         // What is not proven has not happened; proofs come to the light node.
-        if (options.verify) return hear(client);
+        if (options.verify) {
+            note("");
+            return hear(client);
+        }
         if (event.text_at({"type"}) == "final") {
             const json::Value* height = event.find("height");
             const std::lock_guard hold{mutex};
@@ -267,6 +270,7 @@ struct RemoteBackend::Inside {
                 }
                 show(proven, in_it, proven.height);
             }
+            note("");
             tell_all();
         };
         TRY(light, LightNode::start(std::move(wish)));
@@ -523,7 +527,14 @@ state::Height RemoteBackend::final_height() {
 
 std::vector<api::HealthCheck> RemoteBackend::health() {
     const std::lock_guard hold{inside_->mutex};
-    return {{.name = "ping"}, {.name = "node", .good = inside_->trouble.empty(), .why = inside_->trouble}};
+    std::vector<api::HealthCheck> checks{{.name = "ping"},
+                                         {.name = "node", .good = inside_->trouble.empty(), .why = inside_->trouble}};
+    if (inside_->light) {
+        // A node that answers and proves nothing shows the past.
+        std::string why = inside_->light->trouble();
+        checks.push_back({.name = "proofs", .good = why.empty(), .why = std::move(why)});
+    }
+    return checks;
 }
 
 std::string RemoteBackend::metrics() {

@@ -2,6 +2,7 @@
 // A person's proxy in front of a node that says what the test wants.
 #include "node/proxy/remote_backend.h"
 
+#include <atomic>
 #include <thread>
 
 #include "http/router.h"
@@ -64,6 +65,9 @@ public:
         said_.value().push_back(json::print(event));
     }
 
+    /// Ends the subscriber's connection; what is said next is said to the next one.
+    void drop_subscriber() { dropped_ = true; }
+
 private:
     stream::Task<void> pass_on(http::Exchange& exchange) {
         auto body = co_await exchange.read_body(64u << 20);
@@ -91,7 +95,7 @@ private:
         if (!socket) co_return;
         bool over = false;
         exchange.when_ending([&over](http::Ending) { over = true; });
-        while (!over) {
+        while (!over && !dropped_.exchange(false)) {
             std::vector<std::string> events;
             {
                 const auto hold = said_.lock();
@@ -112,6 +116,7 @@ private:
     Instead instead_;
     Bend bend_;
     test::Waited<std::vector<std::string>> said_;
+    std::atomic<bool> dropped_ = false;
     stream::IoContext io_{{.threads = 2}};
     std::unique_ptr<http::Server> server_;
 };
@@ -355,6 +360,26 @@ TEST_F(RemoteBackendTest, WhatNobodyAnswersForIsNeverRefused) {
     say_block();
     EXPECT_TRUE(client.hears(Stage::Included));
     EXPECT_FALSE(client.heard(Stage::Refused));
+}
+
+TEST_F(RemoteBackendTest, AProxyThatVerifiesIsWellAgainAndIllWithoutProofs) {
+    start_proxy(true);
+    const auto ill = [&] {
+        std::string names;
+        for (const auto& check : backend->health())
+            if (!check.good) names += check.name + " ";
+        return names;
+    };
+    EXPECT_TRUE(eventually([&] { return ill().empty(); }));
+    bent->drop_subscriber();
+    EXPECT_TRUE(eventually([&] { return ill() == "node "; }));
+    make_namespace("web");
+    EXPECT_TRUE(eventually([&] { return ill().empty(); })) << ill();
+    bent->set_bend([](const std::string& target, json::Value& answer) {
+        if (target.starts_with("/rhizome/v1/state/subtree")) answer["proof"] = json::Value{"00ff"};
+    });
+    make_namespace("shop");
+    EXPECT_TRUE(eventually([&] { return ill() == "proofs "; })) << ill();
 }
 
 // ---- Secrets
