@@ -23,7 +23,7 @@ constexpr std::string_view kLate = "the node does not answer: try again";
 
 Fail<Withheld> unavailable(std::string why) { return Fail{Withheld{Withheld::Why::Unavailable, std::move(why)}}; }
 
-/// Whose keys say whose annotations stay in clear (ledger/sealed_secret.h).
+/// Annotations that begin so were never sealed (ledger/sealed_secret.h).
 constexpr std::string_view kOurs = "rhizome.dev/";
 
 /// The document that is known here, with what was sealed of it as the node says. Nothing else is taken from the node:
