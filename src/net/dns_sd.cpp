@@ -211,7 +211,10 @@ Task<Result<void>> DnsSd::Inside::speak(std::shared_ptr<Inside> self) {
         const auto message = decode_dbus(bytes);
         if (!message) co_return Fail{message.error()};
         if (self->stopped) break;
-        CO_TRY(self->take(*message));
+        // What strangers announce comes in it: a body that cannot be read, or has too much in it, ends nothing. Else
+        // one of them could take the bus from every node of the network, again after each attempt.
+        const auto taken = self->take(*message);
+        if (!taken) self->options.log.debug("what the bus says is left out", {{"why", taken.error().message}});
     }
     co_return ok();
 }

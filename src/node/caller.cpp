@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/caller.h"
 
+#include <utility>
+
 #include "core/passing_messages.h"
 #include "core/wire.h"
 #include "p2p/address.h"
@@ -43,8 +45,8 @@ void Caller::heard(net::LinkNumber link, Bytes payload) {
     const auto message = p2p::decode_link_message(payload);
     if (!message) return refuse(message.error());
     if (std::holds_alternative<p2p::Hello>(*message)) {
-        other->second.is_met = true;
-        met(link);
+        // Somebody who says it again is not met again: whoever derives from this counts whom it met.
+        if (!std::exchange(other->second.is_met, true)) met(link);
     } else if (const auto* ping = std::get_if<p2p::Ping>(&*message)) {
         send_bytes(link, p2p::encode(p2p::LinkMessage{p2p::Pong{.nonce = ping->nonce, .clock = runtime::now()}}));
     } else if (const auto* peers = std::get_if<p2p::Peers>(&*message)) {

@@ -477,4 +477,6 @@ bool LightNode::wait_for_end(milliseconds most) {
 
 json::Object LightNode::status() const { return inside_->status(); }
 
+std::string LightNode::trouble() const { return inside_->shown()->trouble; }
+
 }  // namespace rhizome::node

@@ -51,6 +51,9 @@ public:
     bool wait_for_end(milliseconds most);
     /// As its socket says it: `{"role":"light","height","final","follows":[…],"refusals":{…},…}`.
     [[nodiscard]] json::Object status() const;
+    /// Why it does not follow the chain at the moment: nobody answers, or what was shown is refused. Empty while it
+    /// does.
+    [[nodiscard]] std::string trouble() const;
 
 private:
     struct Inside;

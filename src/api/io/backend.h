@@ -65,6 +65,9 @@ public:
     virtual HeardOf heard_of() = 0;
     /// Who opens and seals what is not in clear on the chain; null: nothing is sealed.
     virtual Vault* vault() { return nullptr; }
+    /// Whether documents that live off the chain are told to the cluster's nodes, and heard from them. Where they are
+    /// not, nothing is done with such kinds: a lease that nobody hears of makes two leaders.
+    virtual bool has_passing() { return true; }
     /// `told` is called with everything that becomes of it, on any thread, the last time with Final or Refused. When it
     /// is told Included, `live` shows it.
     virtual std::uint64_t submit(ledger::SharedTx tx, std::function<void(const Progress&)> told) = 0;

@@ -53,6 +53,17 @@ Result<void, Status> check_may_write(const Call& call) {
     return Fail{forbidden(*call.kind, call.path.name, only_reads_here(call.user))};
 }
 
+/// What lives off the chain is with the nodes alone.
+Result<void, Status> check_is_kept_here(const Service& service, const Call& call) {
+    if (Selection{.kind = call.kind}.layer() == Layer::Chain || service.backend.has_passing()) return {};
+    return Fail{
+        Status{.code = 405,
+               .reason = "MethodNotAllowed",
+               .message = fmt::format("{} live off the chain, among the cluster's nodes, and a proxy is none of "
+                                      "them: ask a node's own API for them ('rhizome kubeconfig' there)",
+                                      call.kind->plural)}};
+}
+
 std::string media_of(const http::Request& request) {
     std::string_view media = request.headers.find("Content-Type").value_or("");
     media = media.substr(0, media.find(';'));
@@ -287,7 +298,9 @@ Task<void> serve(SharedService service, Exchange& asked) {
         co_return;
     }
     exchange.note_request(call->verb, call->path, call->media, call->is_dry());
-    if (const auto may = check_may_write(*call); !may) {
+    auto may = check_may_write(*call);
+    if (may) may = check_is_kept_here(*service, *call);
+    if (!may) {
         auto refused = http_response(reply_of(may.error()));
         (void)co_await exchange.respond(std::move(refused));
         co_return;

@@ -21,6 +21,8 @@ namespace {
 constexpr std::string_view kFollowed[] = {"/", "/chain/id", "/chain/parameters", "/chain/history", "/chain/members"};
 constexpr std::size_t kSubtreeAnswerMax = 2 * follow::kSubtreeBytesMax + 1'024;
 constexpr unsigned kCallsAtOnce = 8;
+/// For themselves: writes wait for their blocks, and whoever reads a Secret does not wait for those.
+constexpr unsigned kSecretCallsAtOnce = 4;
 /// After the connection was lost, before the next attempt.
 constexpr milliseconds kAgain{1'000};
 /// Of one transaction: at once over another connection, and after a pause that a node needs to start again.
@@ -65,7 +67,10 @@ private:
 }  // namespace
 
 struct RemoteBackend::Inside {
-    explicit Inside(ProxyOptions given) : options(std::move(given)), calls(options.connect, kCallsAtOnce) {}
+    explicit Inside(ProxyOptions given)
+        : options(std::move(given)),
+          secret_calls(options.connect, kSecretCallsAtOnce),
+          calls(options.connect, kCallsAtOnce) {}
 
     const ProxyOptions options;
     ledger::ChainId chain{};
@@ -108,6 +113,7 @@ struct RemoteBackend::Inside {
 
     std::unique_ptr<LightNode> light{};
     std::thread follower{};
+    RemoteCalls secret_calls;
     RemoteCalls calls;  ///< the last: what is under way uses the rest
 
     // ---- reading ---------------------------------------------------------------------------------------------------
@@ -206,7 +212,10 @@ struct RemoteBackend::Inside {
 
     void told_of(RpcClient& client, const json::Value& event) {
         // What is not proven has not happened; proofs come to the light node.
-        if (options.verify) return hear(client);
+        if (options.verify) {
+            note("");
+            return hear(client);
+        }
         if (event.text_at({"type"}) == "final") {
             const json::Value* height = event.find("height");
             const std::lock_guard hold{mutex};
@@ -261,6 +270,7 @@ struct RemoteBackend::Inside {
                 }
                 show(proven, in_it, proven.height);
             }
+            note("");
             tell_all();
         };
         TRY(light, LightNode::start(std::move(wish)));
@@ -453,7 +463,7 @@ Result<std::unique_ptr<RemoteBackend>> RemoteBackend::start(ProxyOptions options
         TRY(in.sync(*client));
     }
     in.signer = std::make_unique<PersonsSigner>(in.options, in.chain);
-    in.vault = std::make_unique<RemoteVault>(in.calls, in.chain);
+    in.vault = std::make_unique<RemoteVault>(in.secret_calls, in.chain);
     {
         const std::lock_guard hold{in.sync_mutex};
         std::array<std::uint8_t, 4> tag{};
@@ -517,7 +527,14 @@ state::Height RemoteBackend::final_height() {
 
 std::vector<api::HealthCheck> RemoteBackend::health() {
     const std::lock_guard hold{inside_->mutex};
-    return {{.name = "ping"}, {.name = "node", .good = inside_->trouble.empty(), .why = inside_->trouble}};
+    std::vector<api::HealthCheck> checks{{.name = "ping"},
+                                         {.name = "node", .good = inside_->trouble.empty(), .why = inside_->trouble}};
+    if (inside_->light) {
+        // A node that answers and proves nothing shows the past.
+        std::string why = inside_->light->trouble();
+        checks.push_back({.name = "proofs", .good = why.empty(), .why = std::move(why)});
+    }
+    return checks;
 }
 
 std::string RemoteBackend::metrics() {

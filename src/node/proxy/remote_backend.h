@@ -39,6 +39,7 @@ public:
     api::Signer& signer() override;
     api::HeardOf heard_of() override;
     api::Vault* vault() override;
+    bool has_passing() override { return false; }  ///< the RPC carries none
     std::uint64_t submit(ledger::SharedTx tx, std::function<void(const api::Progress&)> told) override;
     void forget(std::uint64_t client) override;
     state::Height final_height() override;

@@ -2,11 +2,13 @@
 // A person's proxy in front of a node that says what the test wants.
 #include "node/proxy/remote_backend.h"
 
+#include <atomic>
 #include <thread>
 
 #include "http/router.h"
 #include "http/server.h"
 #include "http/websocket.h"
+#include "node/proxy/remote_vault.h"
 #include "node/rpc/route.h"
 #include "support/rpc_world.h"
 #include "support/waiting.h"
@@ -42,6 +44,8 @@ public:
     ~BentNode() { stop(); }
     /// The connection ends without a word.
     static http::Response silence() { return {.status = 0}; }
+    /// It stays open, without a word, until the node ends.
+    static http::Response never() { return {.status = 1}; }
     void stop() {
         if (server_) server_->stop(milliseconds{100});
         server_.reset();
@@ -61,11 +65,18 @@ public:
         said_.value().push_back(json::print(event));
     }
 
+    /// Ends the subscriber's connection; what is said next is said to the next one.
+    void drop_subscriber() { dropped_ = true; }
+
 private:
     stream::Task<void> pass_on(http::Exchange& exchange) {
         auto body = co_await exchange.read_body(64u << 20);
         auto response = answer(exchange.request(), body ? *body : std::string{});
-        if (response) (void)co_await exchange.respond(*std::move(response));
+        bool over = false;
+        exchange.when_ending([&over](http::Ending) { over = true; });
+        while (response && response->status == 1 && !over)
+            co_await stream::sleep_until(stream::after(milliseconds{10}));
+        if (response && !over) (void)co_await exchange.respond(*std::move(response));
     }
     /// Nothing for `silence`.
     std::optional<http::Response> answer(const http::Request& request, const std::string& body) {
@@ -84,7 +95,7 @@ private:
         if (!socket) co_return;
         bool over = false;
         exchange.when_ending([&over](http::Ending) { over = true; });
-        while (!over) {
+        while (!over && !dropped_.exchange(false)) {
             std::vector<std::string> events;
             {
                 const auto hold = said_.lock();
@@ -94,7 +105,7 @@ private:
                 const auto written = co_await (*socket)->write(http::WebSocket::Kind::Text, as_bytes(event));
                 if (!written) over = true;
             }
-            (void)co_await stream::sleep_until(stream::after(milliseconds{10}));
+            co_await stream::sleep_until(stream::after(milliseconds{10}));
         }
         (*socket)->abort();
     }
@@ -105,6 +116,7 @@ private:
     Instead instead_;
     Bend bend_;
     test::Waited<std::vector<std::string>> said_;
+    std::atomic<bool> dropped_ = false;
     stream::IoContext io_{{.threads = 2}};
     std::unique_ptr<http::Server> server_;
 };
@@ -348,6 +360,120 @@ TEST_F(RemoteBackendTest, WhatNobodyAnswersForIsNeverRefused) {
     say_block();
     EXPECT_TRUE(client.hears(Stage::Included));
     EXPECT_FALSE(client.heard(Stage::Refused));
+}
+
+TEST_F(RemoteBackendTest, AProxyThatVerifiesIsWellAgainAndIllWithoutProofs) {
+    start_proxy(true);
+    const auto ill = [&] {
+        std::string names;
+        for (const auto& check : backend->health())
+            if (!check.good) names += check.name + " ";
+        return names;
+    };
+    EXPECT_TRUE(eventually([&] { return ill().empty(); }));
+    bent->drop_subscriber();
+    EXPECT_TRUE(eventually([&] { return ill() == "node "; }));
+    make_namespace("web");
+    EXPECT_TRUE(eventually([&] { return ill().empty(); })) << ill();
+    bent->set_bend([](const std::string& target, json::Value& answer) {
+        if (target.starts_with("/rhizome/v1/state/subtree")) answer["proof"] = json::Value{"00ff"};
+    });
+    make_namespace("shop");
+    EXPECT_TRUE(eventually([&] { return ill() == "proofs "; })) << ill();
+}
+
+// ---- Secrets
+
+/// A Secret as the chain has it.
+api::Standing sealed_secret(const std::string& name) {
+    const auto path = state::Path::parse("/namespaces/default/core/Secret/" + name).value();
+    const std::string document = fmt::format(
+        R"({{"apiVersion":"v1","kind":"Secret","metadata":{{"annotations":{{"rhizome.dev/lock":"p2pkh a"}},"labels":{{)"
+        R"("app":"web"}},"name":"{}","namespace":"default","uid":"u-1"}},"sealed":{{"box":"AAAA","key":"00"}},)"
+        R"("type":"Opaque"}})",
+        name);
+    const state::Mark mark{.output = {}, .height = {}, .time = Time::from_unix_seconds(1)};
+    const state::Origin origin{.born = mark, .latest = mark, .lock = mark};
+    return {.document = state::Entry::written(path, origin, {}, document).value(), .revision = 7};
+}
+
+class RemoteSecrets : public RemoteBackendTest {
+protected:
+    using Opened = Result<api::Standing, api::Withheld>;
+    /// What the proxy makes of the node's row.
+    Opened open(const json::Object& row) {
+        bent->set_instead([row](const http::Request& request, const std::string&) -> std::optional<http::Response> {
+            if (!request.target.starts_with("/rhizome/v1/secrets/open")) return std::nullopt;
+            json::Array rows;
+            rows.emplace_back(row);
+            return rpc::json_response(json::Object{{"secrets", std::move(rows)}});
+        });
+        return open_now();
+    }
+    Opened open_now() {
+        stream::IoContext io{{.threads = 0}};
+        auto opened = stream::block_on(io, io.make_strand(), backend->vault()->open({sealed_secret("s1")}, {}));
+        return std::move(opened.front());
+    }
+};
+
+TEST_F(RemoteSecrets, ADeletedOneIsNobodysAndNotATrouble) {
+    start_proxy(false);
+    const auto missing = open({{"why", "missing"}, {"message", "there is no such Secret"}});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().why, api::Withheld::Why::Denied);
+    const auto another = open({{"document", json::parse(R"({"metadata":{"uid":"u-2"},"data":{"k":"eA=="}})").value()}});
+    ASSERT_FALSE(another);
+    EXPECT_EQ(another.error().why, api::Withheld::Why::Denied) << "the name is another's now";
+    EXPECT_EQ(open({{"why", "unavailable"}, {"message", "no key"}}).error().why, api::Withheld::Why::Unavailable);
+}
+
+TEST_F(RemoteSecrets, OnlyWhatWasSealedComesFromTheNode) {
+    start_proxy(false);
+    const auto opened =
+        open({{"document", json::parse(R"({"apiVersion":"v1","kind":"Secret","type":"forged","metadata":{
+        "uid":"u-1","labels":{"app":"forged"},"ownerReferences":[{"uid":"x"}],"managedFields":[{"manager":"m"}],
+        "annotations":{"rhizome.dev/lock":"forged","note":"hidden"}},"data":{"k":"eA=="}})")
+                               .value()}});
+    ASSERT_TRUE(opened) << opened.error().message;
+    EXPECT_EQ(opened->document->document(),
+              R"({"apiVersion":"v1","kind":"Secret","metadata":{"annotations":{"rhizome.dev/lock":"p2pkh a",)"
+              R"("note":"hidden"},"labels":{"app":"web"},"name":"s1","namespace":"default","uid":"u-1",)"
+              R"("managedFields":[{"manager":"m"}]},"type":"Opaque","data":{"k":"eA=="}})");
+}
+
+TEST_F(RemoteSecrets, DoNotWaitBehindWrites) {
+    start_proxy(false);
+    bent->set_instead([](const http::Request& request, const std::string&) -> std::optional<http::Response> {
+        if (request.target.starts_with("/rhizome/v1/txs")) return BentNode::never();
+        if (!request.target.starts_with("/rhizome/v1/secrets/open")) return std::nullopt;
+        return rpc::json_response(
+            json::parse(R"({"secrets":[{"document":{"metadata":{"uid":"u-1"},"data":{"k":"eA=="}}}]})").value());
+    });
+    Client client;
+    // As many as are sent at once.
+    for (int i = 0; i < 8; ++i) backend->submit(checked(namespace_tx(fmt::format("n{}", i))), client.ear());
+    const auto opened = open_now();
+    EXPECT_TRUE(opened) << opened.error().message;
+}
+
+TEST(RemoteVault, SaysSoWhenTheNodeDoesNotAnswer) {
+    test::Waited<bool> over;
+    stream::IoContext io{{.threads = 0}};  // outlives the calls, whose late answers come to it
+    RemoteCalls calls{[&]() -> Result<std::unique_ptr<RpcClient>> {
+                          EXPECT_TRUE(over.wait([](bool is) { return is; }));
+                          return fail(ErrorKind::Unavailable, "over");
+                      },
+                      1};
+    RemoteVault vault{calls, ledger::ChainId{}, milliseconds{20}};
+    const auto opened = stream::block_on(io, io.make_strand(), vault.open({sealed_secret("s1")}, {}));
+    ASSERT_EQ(opened.size(), 1u);
+    EXPECT_EQ(opened.front().error().why, api::Withheld::Why::Unavailable);
+    const auto sealed = stream::block_on(io, io.make_strand(), vault.seal(json::Object{{"data", json::Object{}}}));
+    EXPECT_EQ(sealed.error().kind, ErrorKind::Unavailable);
+    const auto hold = over.lock();
+    over.value() = true;
+    over.notify();
 }
 
 }  // namespace

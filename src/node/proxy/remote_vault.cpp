@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ledger/sealed_secret.h"
+#include "ledger/special_kinds.h"
 #include "node/rpc/mailbox.h"
 #include "node/secrets/vault.h"
 #include "runtime/entropy.h"
@@ -18,19 +19,50 @@ using Opened = std::vector<Result<Standing, Withheld>>;
 /// As many as the node takes at once.
 constexpr std::size_t kAtOnce = 256;
 
+constexpr std::string_view kLate = "the node does not answer: try again";
+
 Fail<Withheld> unavailable(std::string why) { return Fail{Withheld{Withheld::Why::Unavailable, std::move(why)}}; }
 
-/// One row of the node's answer, about this version of the document: another may have come meanwhile.
+/// Annotations that begin so were never sealed (ledger/sealed_secret.h).
+constexpr std::string_view kOurs = "rhizome.dev/";
+
+/// The document that is known here, with what was sealed of it as the node says. Nothing else is taken from the node:
+/// labels, type and owners stand in the state, which may be proven. When there is a newer version at the node its
+/// content comes with the older frame until that version is known here too; who writes on top of it names the older one
+/// and is refused.
+json::Value with_content(json::Value known, const json::Value& opened) {
+    known.make_object().erase("sealed");
+    if (const json::Value* data = opened.find("data")) known["data"] = *data;
+    if (const json::Value* fields = opened.find_path({"metadata", "managedFields"}))
+        known["metadata"]["managedFields"] = *fields;
+    const json::Value* annotations = opened.find_path({"metadata", "annotations"});
+    if (annotations == nullptr || !annotations->is_object()) return known;
+    for (const auto& [key, value] : *annotations->if_object()) {
+        if (std::string_view{key}.starts_with(kOurs)) continue;
+        json::Value& into = known["metadata"]["annotations"];
+        if (!into.is_object()) into = json::Object{};
+        into[key] = value;
+    }
+    return known;
+}
+
+/// One row of the node's answer, about this Secret: another may have taken its name meanwhile.
 Result<Standing, Withheld> read_row(const Standing& asked, const json::Value& row) {
-    const json::Value* document = row.find("document");
-    if (document == nullptr) {
+    const json::Value* opened = row.find("document");
+    if (opened == nullptr) {
         const std::string_view why = row.text_at({"why"});
         std::string message{row.text_at({"message"})};
-        if (why == "denied") return Fail{Withheld{Withheld::Why::Denied, std::move(message)}};
+        // What is missing there is deleted, which shows here soon. Were it unavailable, every deletion would end the
+        // watches of all Secrets.
+        if (why == "denied" || why == "missing") return Fail{Withheld{Withheld::Why::Denied, std::move(message)}};
         if (why == "damaged") return Fail{Withheld{Withheld::Why::Damaged, std::move(message)}};
         return unavailable(std::move(message));
     }
-    return with_document(asked, *document);
+    json::Value known = ledger::parse_checked(asked.document->document());
+    if (known.find("sealed") == nullptr) return asked;
+    if (known.text_at({"metadata", "uid"}) != opened->text_at({"metadata", "uid"}))
+        return Fail{Withheld{Withheld::Why::Denied, "it is deleted; another Secret has its name now"}};
+    return with_document(asked, with_content(std::move(known), *opened));
 }
 
 /// What the node says of all of them, in order.
@@ -62,6 +94,7 @@ stream::Task<Opened> RemoteVault::open(std::vector<Standing> all, api::User /*us
     if (all.empty()) co_return Opened{};
     stream::Strand strand = co_await stream::this_strand();
     const auto told = std::make_shared<rpc::Mailbox<Opened>>(strand);
+    const std::size_t count = all.size();
     calls_.post([told, all = std::move(all)](RpcClient* client) {
         Opened opened;
         if (client != nullptr) {
@@ -71,8 +104,11 @@ stream::Task<Opened> RemoteVault::open(std::vector<Standing> all, api::User /*us
         }
         rpc::put(told, std::move(opened), 1);
     });
-    co_await told->came.wait();
-    co_return std::move(told->waiting.front());
+    const bool in_time = co_await told->came.wait_until(stream::after(answer_time_));
+    if (in_time) co_return std::move(told->waiting.front());
+    Opened late;
+    for (std::size_t i = 0; i < count; ++i) late.emplace_back(unavailable(std::string{kLate}));
+    co_return late;
 }
 
 stream::Task<Result<json::Value>> RemoteVault::seal(json::Value object) {
@@ -85,7 +121,8 @@ stream::Task<Result<json::Value>> RemoteVault::seal(json::Value object) {
                                    : Result<json::Value>{fail(ErrorKind::Unavailable, "the node cannot be asked")},
                  1);
     });
-    co_await told->came.wait();
+    const bool in_time = co_await told->came.wait_until(stream::after(answer_time_));
+    if (!in_time) co_return fail(ErrorKind::Unavailable, std::string{kLate});
     const auto& answer = told->waiting.front();
     if (!answer) co_return Fail{answer.error()};
     const auto key = crypto::X25519Public::from_hex(answer->text_at({"key"}));

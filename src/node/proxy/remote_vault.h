@@ -10,8 +10,12 @@ namespace rhizome::node {
 /// Secrets of a person's proxy: opened by the node for the key that asks, sealed here (docs/spec/secrets.md).
 class RemoteVault final : public api::Vault {
 public:
-    /// `calls` outlives it.
-    RemoteVault(RemoteCalls& calls, ledger::ChainId chain) : calls_(calls), chain_(chain) {}
+    /// For the node's answer, with the time that a call waits for others: then it is unavailable.
+    static constexpr seconds kAnswerTime{30};
+
+    /// `calls` outlives it, and serves nothing that waits for blocks.
+    RemoteVault(RemoteCalls& calls, ledger::ChainId chain, microseconds answer_time = kAnswerTime)
+        : calls_(calls), chain_(chain), answer_time_(answer_time) {}
 
     [[nodiscard]] bool keeps(const cluster::Kind& kind) const override;
     stream::Task<std::vector<Result<api::Standing, api::Withheld>>> open(std::vector<api::Standing> all,
@@ -21,6 +25,7 @@ public:
 private:
     RemoteCalls& calls_;
     ledger::ChainId chain_;
+    microseconds answer_time_;
 };
 
 }  // namespace rhizome::node

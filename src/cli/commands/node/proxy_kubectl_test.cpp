@@ -95,6 +95,23 @@ TEST_F(ProxyKubectl, SignsWithAKeyThatNoNodeHas) {
     EXPECT_EQ(good_at("alice", {"get", "secrets", "-A", "-o", "name"}), "secret/s1\n");
 }
 
+TEST_F(ProxyKubectl, LeavesWhatLivesOffTheChainToTheNodes) {
+    found_with_rpc({"alice"});
+    make_space("hers", "p2pkh alice");
+    start_proxy("alice");
+    // A lease that no node has heard of would make a second leader.
+    const auto lease = at("alice", {"create", "-f", "-"},
+                          R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"leader",)"
+                          R"("namespace":"hers"},"spec":{"holderIdentity":"a"}})");
+    EXPECT_FALSE(lease.succeeded());
+    EXPECT_NE(lease.err.find("(MethodNotAllowed): leases live off the chain"), std::string::npos) << lease.err;
+    for (const char* kind : {"events", "leases", "certificatesigningrequests"})
+        EXPECT_NE(at("alice", {"get", kind}).err.find("ask a node's own API"), std::string::npos) << kind;
+    // What looks at events by the way does without.
+    EXPECT_EQ(good_at("alice", {"create", "-f", "-"}, map("c1", "hers")), "configmap/c1 created\n");
+    EXPECT_NE(good_at("alice", {"describe", "configmap", "c1", "-n", "hers"}).find("c1"), std::string::npos);
+}
+
 TEST_F(ProxyKubectl, ShowsOnlyWhatIsProvenWhenAsked) {
     found_with_rpc({"alice"});
     make_space("hers", "p2pkh alice");
