@@ -34,21 +34,21 @@ std::optional<std::vector<PassingId>> PassingSet::room_for(const PassingId& id, 
         return stack;
     };
     /// Its oldest; null when that is the new record, or there is none.
-    const auto oldest_of = [&](Stack& stack) -> const std::pair<PassingVersion, PassingId>* {
+    const auto oldest_of = [&](Stack& stack) -> decltype(&*stack.oldest) {
         if (stack.writer == nullptr) return nullptr;
-        if (stack.oldest != stack.writer->oldest_first.end() && stack.oldest->second == id) ++stack.oldest;
-        if (stack.oldest == stack.writer->oldest_first.end()) return nullptr;
-        if (*stack.key == record.writer && std::pair(version, id) < *stack.oldest) return nullptr;
+        const auto end = stack.writer->oldest_first.end();
+        if (stack.oldest != end && stack.oldest->first.second == id) ++stack.oldest;
+        if (stack.oldest == end) return nullptr;
+        if (*stack.key == record.writer && std::pair(version, id) < stack.oldest->first) return nullptr;
         return &*stack.oldest;
     };
     std::size_t in_all = cost_ - (before != nullptr ? before->cost : 0) + cost;
     const auto drop_oldest_of = [&](Stack& stack) {
         const auto* oldest = oldest_of(stack);
         if (oldest == nullptr) return false;
-        const std::size_t less = held_.at(oldest->second).cost;
-        stack.cost -= less;
-        in_all -= less;
-        gone.push_back(oldest->second);
+        stack.cost -= oldest->second;
+        in_all -= oldest->second;
+        gone.push_back(oldest->first.second);
         ++stack.oldest;
         return true;
     };
@@ -67,7 +67,7 @@ std::optional<std::vector<PassingId>> PassingSet::room_for(const PassingId& id, 
     // older one of the same writer, and three nodes could take things from each other in a circle.
     const auto rank = [&](Stack& stack) {
         const auto* oldest = oldest_of(stack);
-        const std::size_t last = oldest != nullptr ? held_.at(oldest->second).cost : stack.key == own.key ? cost : 0;
+        const std::size_t last = oldest != nullptr ? oldest->second : stack.key == own.key ? cost : 0;
         return std::pair(stack.cost - last, *stack.key);
     };
     while (in_all > room_.cost_max()) {
@@ -99,7 +99,7 @@ std::vector<SharedRecord> PassingSet::put(const PassingId& id, SharedRecord reco
     held.bytes = encoded_size(*held.record);
     held.cost = room_.cost_of(held.bytes);
     Writer& writer = writers_[held.record->writer];
-    writer.oldest_first.emplace(version, id);
+    writer.oldest_first.emplace(std::pair(version, id), held.cost);
     writer.cost += held.cost;
     bytes_ += held.bytes;
     cost_ += held.cost;
@@ -134,7 +134,7 @@ std::vector<SharedRecord> PassingSet::expire(Time now) {
 std::vector<SharedRecord> PassingSet::forget_later(const consensus::MemberKey& writer, Time stamp) {
     std::vector<SharedRecord> gone;
     for (auto at = writers_.find(writer); at != writers_.end(); at = writers_.find(writer)) {
-        const auto& [version, id] = *at->second.oldest_first.rbegin();
+        const auto& [version, id] = at->second.oldest_first.rbegin()->first;
         if (version.stamp <= stamp) break;
         gone.push_back(drop(id));
     }
@@ -145,7 +145,7 @@ std::vector<SharedRecord> PassingSet::keep_only(const std::set<consensus::Member
     std::vector<PassingId> ids;
     for (const auto& [key, writer] : writers_) {
         if (writers.contains(key)) continue;
-        for (const auto& [version, id] : writer.oldest_first) ids.push_back(id);
+        for (const auto& [named, cost] : writer.oldest_first) ids.push_back(named.second);
     }
     std::vector<SharedRecord> gone;
     for (const PassingId& id : ids) gone.push_back(drop(id));

@@ -77,7 +77,7 @@ public:
 
 private:
     struct Writer {
-        std::set<std::pair<PassingVersion, PassingId>> oldest_first{};
+        std::map<std::pair<PassingVersion, PassingId>, std::size_t> oldest_first{};  ///< and what each costs
         std::size_t cost = 0;
     };
     /// By value: callers name a record by the very entry that goes with it.
