@@ -53,15 +53,21 @@ Result<void, Status> check_may_write(const Call& call) {
     return Fail{forbidden(*call.kind, call.path.name, only_reads_here(call.user))};
 }
 
-/// What lives off the chain is with the nodes alone.
+/// Whether it is about what lives off the chain, which is with the nodes alone, and this is none.
+bool is_elsewhere(const Service& service, const Call& call) {
+    return Selection{.kind = call.kind}.layer() == Layer::Passing && !service.backend.has_passing();
+}
+std::string elsewhere_text(const Call& call) {
+    return fmt::format(
+        "{} live off the chain, among the cluster's nodes, and a proxy is none of them: ask a node's own "
+        "API for them ('rhizome kubeconfig' there)",
+        call.kind->plural);
+}
+/// A list of events is empty, with a warning: `kubectl describe` asks for one by the way and shows nothing at all
+/// without it, and nobody decides by events. A lease that is not there is free to take, so of the rest nothing is said.
 Result<void, Status> check_is_kept_here(const Service& service, const Call& call) {
-    if (Selection{.kind = call.kind}.layer() == Layer::Chain || service.backend.has_passing()) return {};
-    return Fail{
-        Status{.code = 405,
-               .reason = "MethodNotAllowed",
-               .message = fmt::format("{} live off the chain, among the cluster's nodes, and a proxy is none of "
-                                      "them: ask a node's own API for them ('rhizome kubeconfig' there)",
-                                      call.kind->plural)}};
+    if (!is_elsewhere(service, call) || (call.verb == Verb::List && call.kind->kind == "Event")) return {};
+    return Fail{Status{.code = 405, .reason = "MethodNotAllowed", .message = elsewhere_text(call)}};
 }
 
 std::string media_of(const http::Request& request) {
@@ -196,6 +202,7 @@ Task<Reply> list_all(SharedService service, const Call& call) {
     std::vector<Standing*> shown;
     for (Standing& one : found->items) shown.push_back(&one);
     if (const auto failed = co_await convert_shown(service, call, std::move(shown))) co_return reply_of(*failed);
+    if (is_elsewhere(*service, call)) warnings.push_back(elsewhere_text(call));
     Reply reply = list_verb(call, *selection, *found, heard_of);
     reply.warnings = std::move(warnings);
     co_return reply;
