@@ -264,6 +264,20 @@ TEST_F(BadInput, VotesOfStrangersAndOfTheFutureCostNothingAndNobodyIsBlamed) {
     EXPECT_EQ(node->usage().votes, 0u);
 }
 
+TEST_F(BadInput, AStatusMaySayAnyNumber) {
+    const consensus::Checkpoint last{.epoch = consensus::Epoch{UINT64_MAX},
+                                     .block = ledger::BlockHash{crypto::sha256(as_bytes("x")).view()}};
+    core::Status status{.clock = now,
+                        .tip = last.block,
+                        .height = ledger::Height{UINT64_MAX},
+                        .justified = last,
+                        .final_checkpoint = last};
+    for (auto& one : status.votes) one = {consensus::Epoch{UINT64_MAX}, 1};
+    expect_nobody_blamed(status, 0);
+    hear(core::WantVotes{consensus::Epoch{UINT64_MAX}});
+    EXPECT_TRUE(blamed.empty());
+}
+
 TEST_F(BadInput, WhoAsksForAllVotesAgainAndAgainIsAnsweredOnceASecond) {
     hear(core::Votes{consensus::grouped(std::vector{vote_by(1)})});
     votes_sent = 0;

@@ -11,8 +11,9 @@ using consensus::Checkpoint;
 /// A clock further from the others' than this neither seals nor votes.
 constexpr milliseconds kClockOffMax{1'000};
 
-/// Longer than votes are on their way in a network that works.
-constexpr milliseconds kVotesTravel{1'000};
+/// From the end of an epoch: the votes of the next one, which show it final, and longer than these are on their way in a
+/// network that works. Nothing is added to what a peer says: it may say any number.
+constexpr milliseconds kVotesTravel{1'500};
 
 /// Up to so many neighbours are all told where this node stands whenever it is time.
 constexpr std::size_t kStatusesEachTime = 4;
@@ -107,7 +108,7 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     // nobody gives them again. What was decided just now comes by itself.
     const bool lacks_final =
         message.final_checkpoint.epoch > book.final_checkpoint().epoch &&
-        consensus::end_of(message.final_checkpoint.epoch + 1, parameters().epoch) + kVotesTravel < now;
+        message.final_checkpoint.epoch < consensus::epoch_of(now - kVotesTravel, parameters().epoch);
     if (!knows(message.justified) || !knows(message.final_checkpoint) || lacks_final) {
         if (!peer.asked_votes || now >= *peer.asked_votes + config.answer_timeout) {
             peer.asked_votes = now;
