@@ -182,11 +182,10 @@ FieldErrors check_metadata(const json::Value& object, const Kind& kind) {
             for (const std::string& complaint : check_dns_label(name_space))
                 errors.push_back(invalid(where / "namespace", name_space, complaint));
     }
-    const auto append = [&](FieldErrors more) { errors.insert(errors.end(), more.begin(), more.end()); };
     if (const json::Value* labels = object.find_path({"metadata", "labels"}))
-        append(check_labels(*labels, where / "labels"));
+        errors.append(check_labels(*labels, where / "labels"));
     if (const json::Value* notes = object.find_path({"metadata", "annotations"}))
-        append(check_annotations(*notes, where / "annotations"));
+        errors.append(check_annotations(*notes, where / "annotations"));
     if (const json::Array* owners = list_at(object, {"metadata", "ownerReferences"}))
         check_owners(*owners, where / "ownerReferences", errors);
     if (const json::Array* finalizers = list_at(object, {"metadata", "finalizers"}))
