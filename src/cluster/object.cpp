@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -203,10 +204,14 @@ FieldErrors check_metadata_update(const json::Value& after, const json::Value& b
             errors.push_back(invalid(where / field, now, "field is immutable"));
     }
     if (is_terminating(before)) {
+        std::set<std::string_view> known;
+        if (const json::Array* finalizers = list_at(before, {"metadata", "finalizers"}))
+            for (const json::Value& each : *finalizers)
+                if (each.if_string() != nullptr) known.insert(*each.if_string());
         std::vector<std::string_view> added;
         if (const json::Array* finalizers = list_at(after, {"metadata", "finalizers"}))
             for (const json::Value& each : *finalizers)
-                if (each.if_string() != nullptr && !has_finalizer(before, *each.if_string()))
+                if (each.if_string() != nullptr && !known.contains(*each.if_string()))
                     added.push_back(*each.if_string());
         if (!added.empty()) {
             std::string detail = "no new finalizers can be added if the object is being deleted, found new finalizers ";

@@ -107,6 +107,17 @@ TEST(Object, ChecksWhatMayNotChange) {
         "can be added if the object is being deleted, found new finalizers [\"d/e\"]]");
 }
 
+TEST(Metadata, ManyFinalizersOfAnObjectThatEndsAreComparedThroughASet) {
+    const auto object = [](int first) {
+        json::Value made = read(R"({"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"}})");
+        json::Array& list = made["metadata"]["finalizers"].make_array();
+        for (int i = first; i < first + 50'000; ++i) list.emplace_back("a/" + std::to_string(i));
+        return made;
+    };
+    EXPECT_TRUE(check_metadata_update(object(0), object(0)).empty());
+    EXPECT_TRUE(text(check_metadata_update(object(1), object(0))).ends_with(R"(found new finalizers ["a/50000"])"));
+}
+
 TEST(FieldError, SpeaksAsKubernetes) {
     EXPECT_EQ(required(Where("a") / "b").text(), "a.b: Required value");
     EXPECT_EQ(invalid(Where("a") / 0, -1, "must be greater than or equal to 0").text(),
