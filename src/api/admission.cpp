@@ -67,8 +67,7 @@ cluster::FieldErrors judged(const json::Value& object, const json::Value& before
     if (!was_malformed) return cluster::validate_update(object, before, kind);
     // No rule let the old one in, so none says what of it has to stay.
     cluster::FieldErrors errors = cluster::validate_create(object, kind);
-    for (cluster::FieldError& error : cluster::check_metadata_update(object, before))
-        errors.push_back(std::move(error));
+    errors.append(cluster::check_metadata_update(object, before));
     return errors;
 }
 

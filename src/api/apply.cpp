@@ -124,17 +124,21 @@ std::string shown_manager(const ManagerEntry& entry) {
     return text;
 }
 
-FieldConflicts conflicts_with(const ManagerEntries& others, const FieldSet& written) {
+FieldConflicts conflicts_with(const ManagerEntries& others, const FieldSet& written, const FieldSet& free) {
+    constexpr std::size_t kToldMax = 256;  // nobody reads more
     std::vector<const ManagerEntry*> sorted;
     for (const ManagerEntry& entry : others) sorted.push_back(&entry);
     std::sort(sorted.begin(), sorted.end(),
               [](const auto* left, const auto* right) { return left->identity() < right->identity(); });
     FieldConflicts conflicts;
     for (const ManagerEntry* entry : sorted) {
-        const FieldSet taken = entry->fields.intersect(written);
-        if (taken.empty()) continue;
+        const FieldSet taken = entry->fields.intersect(written).without(free);
+        const std::size_t count = taken.count();
+        if (count == 0) continue;
         const std::string who = shown_manager(*entry);
-        for (std::string& path : taken.paths()) conflicts.push_back({who, std::move(path)});
+        std::vector<std::string> told = taken.paths(kToldMax - conflicts.size());
+        for (std::string& path : told) conflicts.push_back({who, std::move(path)});
+        conflicts.back().also += count - told.size();
     }
     return conflicts;
 }
@@ -160,23 +164,25 @@ Status apply_conflict(const FieldConflicts& conflicts) {
     Status status{.code = 409, .reason = "Conflict"};
     for (const FieldConflict& each : conflicts)
         status.causes.push_back({"FieldManagerConflict", "conflict with " + each.manager, each.field});
-    if (conflicts.size() == 1) {
+    const std::size_t untold = conflicts.empty() ? 0 : conflicts.back().also;
+    if (conflicts.size() + untold == 1) {
         status.message =
             fmt::format("Apply failed with 1 conflict: conflict with {}: {}", conflicts[0].manager, conflicts[0].field);
         return status;
     }
-    status.message = fmt::format("Apply failed with {} conflicts: ", conflicts.size());
+    status.message = fmt::format("Apply failed with {} conflicts: ", conflicts.size() + untold);
     for (std::size_t i = 0; i < conflicts.size(); ++i) {
         if (i == 0 || conflicts[i].manager != conflicts[i - 1].manager)
             status.message += fmt::format("{}conflicts with {}:", i == 0 ? "" : "\n", conflicts[i].manager);
         status.message += "\n- " + conflicts[i].field;
     }
+    if (untold != 0) status.message += fmt::format("\nand {} more", untold);
     return status;
 }
 
 Result<Applied, FieldConflicts> apply_configuration(const json::Value& live, const Configuration& wanted,
                                                     const Schema* schema, const json::Array& entries,
-                                                    const FieldManager& manager, bool force) {
+                                                    const FieldManager& manager, bool force, const FieldSet& free) {
     schema = detail::document_schema(schema);
     ManagerEntries others;
     if (auto known = detail::read_entries(entries)) others = *std::move(known);
@@ -209,7 +215,7 @@ Result<Applied, FieldConflicts> apply_configuration(const json::Value& live, con
     FieldChanges changes = compare_fields(live, applied.object, schema);
     changes.written.merge(ownable(unset));
     if (!force)
-        if (auto conflicts = conflicts_with(others, changes.written); !conflicts.empty())
+        if (auto conflicts = conflicts_with(others, changes.written, free); !conflicts.empty())
             return Fail{std::move(conflicts)};
     for (ManagerEntry& entry : others) {
         const FieldSet taken = entry.fields.intersect(changes.written);

@@ -35,6 +35,7 @@ struct Configuration {
 struct FieldConflict {
     std::string manager{};  ///< as people read it: `"kubectl-edit" using v1`
     std::string field{};    ///< `.data.a`
+    std::size_t also = 0;   ///< of the last one: so many more are not told
     friend bool operator==(const FieldConflict&, const FieldConflict&) = default;
 };
 using FieldConflicts = std::vector<FieldConflict>;
@@ -47,9 +48,10 @@ struct Applied {
 };
 /// `live` as it is shown (an empty object when it is to be created) with the configuration applied by `manager`.
 /// `entries` are the live object's; malformed ones count for nothing. With `force` fields of others are taken instead
-/// of reported. An apply that changes nothing leaves object, entries and their times as they are.
+/// of reported; those in `free` are taken anyway. An apply that changes nothing leaves object, entries and their times
+/// as they are.
 Result<Applied, FieldConflicts> apply_configuration(const json::Value& live, const Configuration& wanted,
                                                     const cluster::Schema* schema, const json::Array& entries,
-                                                    const FieldManager& manager, bool force);
+                                                    const FieldManager& manager, bool force, const FieldSet& free = {});
 
 }  // namespace rhizome::api

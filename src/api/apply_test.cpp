@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/apply.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/last_applied.h"
@@ -280,6 +281,21 @@ TEST(Apply, RefusesWhatHasNoOwnableForm) {
         const auto fields = named_fields(read(row.configuration), schema_of(row.kind), false);
         EXPECT_EQ(fields ? "" : fields.error().message, row.message) << row.configuration;
     }
+}
+
+TEST(Apply, OfManyConflictsTheFirstAreTold) {
+    Object map("ConfigMap");
+    const auto document = [](std::string_view value) {
+        std::string data;
+        for (int i = 0; i < 20'000; ++i) data += fmt::format(R"({}"k{:05}":"{}")", i == 0 ? "" : ",", i, value);
+        return fmt::format(R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"a"}},"data":{{{}}}}})", data);
+    };
+    map.update("edit", document("1"));
+    const std::string refused = map.apply("me", document("2"));
+    EXPECT_TRUE(refused.starts_with("Apply failed with 20000 conflicts: conflicts with \"edit\" using v1:\n- .data.k0"))
+        << refused.substr(0, 200);
+    EXPECT_TRUE(refused.ends_with("\n- .data.k00255\nand 19744 more")) << refused.substr(refused.size() - 100);
+    EXPECT_EQ(map.apply("me", document("2"), true), "");
 }
 
 TEST(LastApplied, WhatAClientAppliedAndStillStands) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -29,15 +30,13 @@ const json::Value* condition_of(const json::Value& object, std::string_view type
 
 void check_conditions(const json::Array& conditions, cluster::FieldErrors& errors) {
     const cluster::Where where{"status.conditions"};
-    std::vector<std::string_view> seen;
+    std::set<std::string_view> seen;
     for (std::size_t i = 0; i < conditions.size(); ++i) {
         const json::Value& one = conditions[i];
         const std::string_view type = one.text_at({"type"});
         const std::string_view status = one.text_at({"status"});
         if (type.empty()) errors.push_back(cluster::required(where / i / "type"));
-        if (std::find(seen.begin(), seen.end(), type) != seen.end())
-            errors.push_back(cluster::duplicate(where / i / "type", type));
-        seen.push_back(type);
+        if (!seen.insert(type).second) errors.push_back(cluster::duplicate(where / i / "type", type));
         const bool known = std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
         if (status.empty())
             errors.push_back(cluster::required(where / i / "status"));
@@ -46,8 +45,7 @@ void check_conditions(const json::Array& conditions, cluster::FieldErrors& error
         else if (!known && status != "True" && status != "False" && status != "Unknown")
             errors.push_back(cluster::not_supported(where / i / "status", status, {"False", "True", "Unknown"}));
     }
-    const auto has = [&](std::string_view type) { return std::find(seen.begin(), seen.end(), type) != seen.end(); };
-    if (has("Approved") && has("Denied"))
+    if (seen.contains("Approved") && seen.contains("Denied"))
         errors.push_back(cluster::invalid(where, json::Array{"Approved", "Denied"},
                                           "Approved and Denied conditions are mutually exclusive"));
 }

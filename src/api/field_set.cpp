@@ -126,11 +126,24 @@ std::string shown_step(std::string_view step) {
     return "[" + out + "]";
 }
 
-void list_paths(const FieldSet& set, const std::string& way, std::vector<std::string>& out) {
+/// `way` with one more step. Steps are a stranger's, and each path below repeats them: a key of a mebibyte with a
+/// thousand fields in it would make a gibibyte of text.
+std::string further(const std::string& way, std::string_view step) {
+    constexpr std::size_t kPathBytesMax = 4096;
+    if (way.size() >= kPathBytesMax) return way;
+    std::string out = way + shown_step(step);
+    if (out.size() <= kPathBytesMax) return out;
+    out.resize(kPathBytesMax);
+    return out + "...";
+}
+
+void list_paths(const FieldSet& set, const std::string& way, std::size_t most, std::vector<std::string>& out) {
     for (const auto& [step, child] : set.children)
-        if (child.member) out.push_back(way + shown_step(step));
-    for (const auto& [step, child] : set.children)
-        if (!child.children.empty()) list_paths(child, way + shown_step(step), out);
+        if (child.member && out.size() < most) out.push_back(further(way, step));
+    for (const auto& [step, child] : set.children) {
+        if (out.size() >= most) return;
+        if (!child.children.empty()) list_paths(child, further(way, step), most, out);
+    }
 }
 
 /// Takes a text of plain characters in quotes from the front; empty, with nothing taken, for anything else.
@@ -213,6 +226,14 @@ void FieldSet::subtract(const FieldSet& other) {
         return;
     }
     if (other.member) member = false;
+    // Over the smaller one: many managers with a field each meet one large change.
+    if (children.size() < other.children.size()) {
+        for (auto at = children.begin(); at != children.end();) {
+            if (const FieldSet* child = other.find(at->first)) at->second.subtract(*child);
+            at = at->second.empty() ? children.erase(at) : std::next(at);
+        }
+        return;
+    }
     for (const auto& [step, child] : other.children) {
         const auto at = children.find(step);
         if (at == children.end()) continue;
@@ -247,10 +268,16 @@ const FieldSet* FieldSet::find(std::string_view step) const {
     return at == children.end() ? nullptr : &at->second;
 }
 
-std::vector<std::string> FieldSet::paths() const {
+std::vector<std::string> FieldSet::paths(std::size_t most) const {
     std::vector<std::string> out;
-    list_paths(*this, "", out);
+    list_paths(*this, "", most, out);
     return out;
+}
+
+std::size_t FieldSet::count() const {
+    std::size_t all = 0;
+    for (const auto& [step, child] : children) all += (child.member ? 1 : 0) + child.count();
+    return all;
 }
 
 json::Value FieldSet::to_json() const {

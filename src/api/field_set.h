@@ -30,8 +30,10 @@ struct FieldSet {
     [[nodiscard]] const FieldSet* find(std::string_view step) const;
 
     /// All paths as people read them, `.spec.containers[name="web"].image`; at every place first what is a member
-    /// there, then what lies deeper.
-    [[nodiscard]] std::vector<std::string> paths() const;
+    /// there, then what lies deeper. At most `most` of them; of one that nobody would read to its end, the first 4 KiB.
+    [[nodiscard]] std::vector<std::string> paths(std::size_t most = SIZE_MAX) const;
+    /// How many there are.
+    [[nodiscard]] std::size_t count() const;
 
     [[nodiscard]] json::Value to_json() const;
     /// Strict about its form: every key is a step, every value an object. Steps get their one form.

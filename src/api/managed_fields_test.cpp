@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/managed_fields.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "api/detail/manager_entries.h"
 #include "api/field_set.h"
 #include "base/random.h"
 #include "support/read_json.h"
@@ -171,6 +173,17 @@ TEST(FieldSet, ObeysItsLaws) {
         rest.subtract(right);
         rest.merge(left);
         EXPECT_EQ(rest, left) << "taking away adds nothing";
+        // Whichever of the two is walked.
+        FieldSet longer = right;
+        for (char step = 'p'; step < 'z'; ++step) longer.children["f:" + std::string(1, step)].member = true;
+        FieldSet once = left;
+        FieldSet again = left;
+        if (!right.children.empty()) {
+            once.subtract(right);
+            again.subtract(longer);
+            EXPECT_EQ(once, again);
+        }
+        EXPECT_EQ(left.count(), left.paths().size());
     }
     EXPECT_FALSE(FieldSet::from_json(read(R"({"f:a":7})")));
     for (const std::string_view bad : {R"({"k:{\"a\":1":{}})", R"({"k:[1]":{}})", R"({"v:":{}})", R"({"i:x":{}})",
@@ -180,6 +193,32 @@ TEST(FieldSet, ObeysItsLaws) {
     EXPECT_EQ(FieldSet::from_json(read(R"({"k:{ \"b\":\"x\",\"a\":1 }":{},"v:\"\\u0061\"":{},"i:3":{}})"))->to_json(),
               read(R"({"i:3":{},"k:{\"a\":1,\"b\":\"x\"}":{},"v:\"a\"":{}})"));
     EXPECT_FALSE(FieldSet::from_json(read(R"({"x":{}})")));
+}
+
+TEST(FieldSet, PathsAreFewAndShortEnoughToRead) {
+    FieldSet set;
+    FieldSet& inside = set.children["f:" + std::string(1u << 20, 'x')];
+    for (int i = 0; i < 100'000; ++i) inside.children["f:" + std::to_string(i)].member = true;
+    EXPECT_EQ(set.count(), 100'000u);
+    const auto paths = set.paths(100);
+    ASSERT_EQ(paths.size(), 100u);
+    for (const std::string& path : paths) EXPECT_LE(path.size(), 4096u + 3);
+    EXPECT_TRUE(set.paths(0).empty());
+}
+
+TEST(ManagedFields, ThereIsAnEndToHowManyManagersAreRead) {
+    json::Array entries;
+    for (std::size_t i = 0; i < detail::kEntriesMax; ++i)
+        entries.push_back(read(fmt::format(
+            R"({{"manager":"m{}","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{{"f:a{}":{{}}}}}})",
+            i % 999, i)));
+    const auto all = detail::read_entries(entries);
+    ASSERT_TRUE(all);
+    ASSERT_EQ(all->size(), 999u);
+    EXPECT_NE((*all)[0].fields.find("f:a999"), nullptr) << "of two that are one the later counts";
+    EXPECT_EQ((*all)[0].fields.find("f:a0"), nullptr);
+    entries.push_back(entries.front());
+    EXPECT_FALSE(detail::read_entries(entries));
 }
 
 }  // namespace

@@ -15,8 +15,7 @@ Result<FieldManager, Status> manager_of(const Call& call) {
         errors.push_back(cluster::required(cluster::Where("fieldManager"), "is required for apply patch"));
     if (patches && !applies && call.query.has("force"))
         errors.push_back(cluster::forbidden(cluster::Where("force"), "may not be specified for non-apply patch"));
-    const cluster::FieldErrors bad_name = check_manager(name);
-    errors.insert(errors.end(), bad_name.begin(), bad_name.end());
+    errors.append(check_manager(name));
     if (!errors.empty()) {
         const Kind options{.group = "meta.k8s.io",
                            .kind = patches                     ? "PatchOptions"

@@ -2,6 +2,7 @@
 #include "cluster/field_error.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -60,22 +61,65 @@ std::string FieldError::text() const { return field.empty() ? body() : field + "
 
 std::string text(const FieldErrors& errors) {
     std::vector<std::string> each;
-    for (const FieldError& error : errors) {
-        std::string said = error.text();
-        // The same sentence twice tells nothing new.
-        if (std::find(each.begin(), each.end(), said) == each.end()) each.push_back(std::move(said));
-    }
+    std::set<std::string> said;  // the same sentence twice tells nothing new
+    for (const FieldError& error : errors)
+        if (const auto [at, is_new] = said.insert(error.text()); is_new) each.push_back(*at);
+    if (errors.left_out() != 0) each.push_back(fmt::format("and {} more", errors.left_out()));
     if (each.size() == 1) return each.front();
     std::string out = "[";
     for (std::size_t i = 0; i < each.size(); ++i) out += (i == 0 ? "" : ", ") + each[i];
     return out + "]";
 }
 
-Where Where::operator/(std::string_view member) const {
-    return Where{text_.empty() ? std::string(member) : fmt::format("{}.{}", text_, member)};
+FieldErrors::FieldErrors(std::initializer_list<FieldError> errors) {
+    for (const FieldError& error : errors) push_back(error);
 }
-Where Where::operator/(std::size_t index) const { return Where{fmt::format("{}[{}]", text_, index)}; }
-Where Where::key(std::string_view key) const { return Where{fmt::format("{}[{}]", text_, key)}; }
+
+void FieldErrors::push_back(FieldError error) {
+    if (kept_.size() < kKept)
+        kept_.push_back(std::move(error));
+    else
+        ++left_out_;
+}
+
+void FieldErrors::append(FieldErrors more) {
+    for (FieldError& error : more.kept_) push_back(std::move(error));
+    left_out_ += more.left_out_;
+}
+
+struct Where::Step {
+    std::shared_ptr<const Step> above{};
+    std::string text{};
+    bool is_member = false;  ///< a point stands before it, unless it is the first
+};
+
+Where::Where(std::string_view text) {
+    if (!text.empty()) last_ = std::make_shared<const Step>(Step{.text = std::string(text), .is_member = true});
+}
+Where::Where(const Where& above, std::string text, bool is_member)
+    : last_(std::make_shared<const Step>(Step{above.last_, std::move(text), is_member})) {}
+
+Where Where::operator/(std::string_view member) const { return {*this, std::string(member), true}; }
+Where Where::operator/(std::size_t index) const { return {*this, fmt::format("[{}]", index), false}; }
+Where Where::key(std::string_view key) const { return {*this, fmt::format("[{}]", key), false}; }
+
+std::string Where::text() const {
+    constexpr std::size_t kBytesMax = 4096;
+    std::vector<const Step*> way;
+    for (const Step* step = last_.get(); step != nullptr; step = step->above.get()) way.push_back(step);
+    std::string out;
+    for (auto step = way.rbegin(); step != way.rend() && out.size() <= kBytesMax; ++step) {
+        if ((*step)->is_member && !out.empty()) out += '.';
+        out.append((*step)->text, 0, kBytesMax + 1);
+    }
+    if (out.size() > kBytesMax) {
+        out.resize(kBytesMax);
+        while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
+        if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
+        out += "...";
+    }
+    return out;
+}
 
 FieldError required(const Where& where, std::string_view detail) {
     return {Cause::Required, where.text(), "", std::string(detail)};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -182,11 +183,10 @@ FieldErrors check_metadata(const json::Value& object, const Kind& kind) {
             for (const std::string& complaint : check_dns_label(name_space))
                 errors.push_back(invalid(where / "namespace", name_space, complaint));
     }
-    const auto append = [&](FieldErrors more) { errors.insert(errors.end(), more.begin(), more.end()); };
     if (const json::Value* labels = object.find_path({"metadata", "labels"}))
-        append(check_labels(*labels, where / "labels"));
+        errors.append(check_labels(*labels, where / "labels"));
     if (const json::Value* notes = object.find_path({"metadata", "annotations"}))
-        append(check_annotations(*notes, where / "annotations"));
+        errors.append(check_annotations(*notes, where / "annotations"));
     if (const json::Array* owners = list_at(object, {"metadata", "ownerReferences"}))
         check_owners(*owners, where / "ownerReferences", errors);
     if (const json::Array* finalizers = list_at(object, {"metadata", "finalizers"}))
@@ -204,10 +204,14 @@ FieldErrors check_metadata_update(const json::Value& after, const json::Value& b
             errors.push_back(invalid(where / field, now, "field is immutable"));
     }
     if (is_terminating(before)) {
+        std::set<std::string_view> known;
+        if (const json::Array* finalizers = list_at(before, {"metadata", "finalizers"}))
+            for (const json::Value& each : *finalizers)
+                if (each.if_string() != nullptr) known.insert(*each.if_string());
         std::vector<std::string_view> added;
         if (const json::Array* finalizers = list_at(after, {"metadata", "finalizers"}))
             for (const json::Value& each : *finalizers)
-                if (each.if_string() != nullptr && !has_finalizer(before, *each.if_string()))
+                if (each.if_string() != nullptr && !known.contains(*each.if_string()))
                     added.push_back(*each.if_string());
         if (!added.empty()) {
             std::string detail = "no new finalizers can be added if the object is being deleted, found new finalizers ";

@@ -107,6 +107,17 @@ TEST(Object, ChecksWhatMayNotChange) {
         "can be added if the object is being deleted, found new finalizers [\"d/e\"]]");
 }
 
+TEST(Metadata, ManyFinalizersOfAnObjectThatEndsAreComparedThroughASet) {
+    const auto object = [](int first) {
+        json::Value made = read(R"({"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"}})");
+        json::Array& list = made["metadata"]["finalizers"].make_array();
+        for (int i = first; i < first + 50'000; ++i) list.emplace_back("a/" + std::to_string(i));
+        return made;
+    };
+    EXPECT_TRUE(check_metadata_update(object(0), object(0)).empty());
+    EXPECT_TRUE(text(check_metadata_update(object(1), object(0))).ends_with(R"(found new finalizers ["a/50000"])"));
+}
+
 TEST(FieldError, SpeaksAsKubernetes) {
     EXPECT_EQ(required(Where("a") / "b").text(), "a.b: Required value");
     EXPECT_EQ(invalid(Where("a") / 0, -1, "must be greater than or equal to 0").text(),
@@ -118,6 +129,47 @@ TEST(FieldError, SpeaksAsKubernetes) {
     EXPECT_EQ(text(FieldErrors{required(Where("a")), required(Where("b")), required(Where("a"))}),
               "[a: Required value, b: Required value]");
     EXPECT_EQ(reason(FieldError::Cause::NotSupported), "FieldValueNotSupported");
+}
+
+TEST(FieldError, KeepsTheFirstOfManyAndCountsTheRest) {
+    FieldErrors errors;
+    for (std::size_t i = 0; i < FieldErrors::kKept + 7; ++i) errors.push_back(required(Where("a") / i));
+    EXPECT_EQ(errors.size(), FieldErrors::kKept);
+    EXPECT_EQ(errors.left_out(), 7u);
+    EXPECT_TRUE(text(errors).ends_with(", a[255]: Required value, and 7 more]")) << text(errors);
+    FieldErrors more;
+    more.append(errors);
+    more.append(errors);
+    EXPECT_EQ(more.size() + more.left_out(), 2 * (FieldErrors::kKept + 7));
+    FieldErrors uncounted;
+    uncounted.leave_out(3);
+    EXPECT_FALSE(uncounted.empty());
+    EXPECT_EQ(text(uncounted), "and 3 more");
+}
+
+TEST(FieldError, AHundredThousandBadLabelsCostNoMinutes) {
+    json::Object labels;
+    for (int i = 0; i < 100'000; ++i) labels.set("a b " + std::to_string(i), "x");
+    const FieldErrors errors = check_labels(labels, Where("metadata.labels"));
+    EXPECT_EQ(errors.size() + errors.left_out(), 100'000u);
+    EXPECT_LT(text(errors).size(), 256u << 10);
+}
+
+TEST(Where, AStepCostsItsOwnLength) {
+    const Where place = Where("spec") / std::string(1u << 20, 'x');
+    for (std::size_t i = 0; i < 200'000; ++i) (void)(place / i / "name");
+    EXPECT_EQ((Where("spec") / "containers" / 0u / "name").text(), "spec.containers[0].name");
+    EXPECT_EQ((Where{} / "a").key("b").text(), "a[b]");
+    EXPECT_EQ((Where{""} / 3u / "a").text(), "[3].a");
+    // Cut between letters, wherever the bytes end.
+    for (const std::string_view before : {"", "a", "ab"}) {
+        std::string letters{before};
+        while (letters.size() < 5000) letters += "\xe2\x82\xac";
+        const std::string cut = (Where{} / letters).text();
+        EXPECT_LE(cut.size(), 4096u + 3);
+        EXPECT_TRUE(cut.ends_with("..."));
+        EXPECT_EQ((cut.size() - 3 - before.size()) % 3, 0u);
+    }
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ void check_defaults(const StructuralSchema& node, const Where& where, FieldError
         prune(filled, node, &unknown, node.embedded);
         if (!unknown.empty()) errors.push_back(invalid(place, *node.fallback, "must not have unknown fields"));
         fill_structural(filled, node);
-        for (FieldError& error : validate_structural(filled, node, place)) errors.push_back(std::move(error));
+        errors.append(validate_structural(filled, node, place));
     }
     for (const auto& property : node.properties)
         check_defaults(*property.schema, (where / "properties").key(property.name), errors);
@@ -271,7 +271,7 @@ std::shared_ptr<const StructuralSchema> read_structural(const json::Value& schem
     if (found.empty()) detail::check_structural(*root, schema, where, found);
     if (found.empty()) check_defaults(*root, where, found);
     const bool good = found.empty();
-    errors.insert(errors.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+    errors.append(std::move(found));
     if (!good) return nullptr;
     return {std::move(root)};
 }

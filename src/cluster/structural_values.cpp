@@ -256,7 +256,7 @@ private:
         for (const auto& each : schema.all_of) {
             FieldErrors why;
             if (takes(value, *each, where, &why)) ++good;
-            for (FieldError& error : why) add(std::move(error));
+            for (const FieldError& error : why) add(error);
         }
         if (good < schema.all_of.size())
             whole(where, good == 0 ? "must validate all the schemas (allOf). None validated"

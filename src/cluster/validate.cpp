@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/validate.h"
 
-#include <algorithm>
+#include <set>
+#include <string>
 
 #include "cluster/custom_definition.h"
 #include "cluster/detail/rules.h"
@@ -14,7 +15,7 @@ namespace {
 void check_content(const json::Value& object, const Kind& kind, FieldErrors& errors) {
     if (kind.custom) {
         if (kind.rules == nullptr || !kind.rules->schema) return;
-        for (FieldError& error : validate_structural(object, *kind.rules->schema)) errors.push_back(std::move(error));
+        errors.append(validate_structural(object, *kind.rules->schema));
         return;
     }
     const detail::Checker root{&object, Where{}, errors};
@@ -32,8 +33,7 @@ FieldErrors validate_create(const json::Value& object, const Kind& kind) {
 
 FieldErrors validate_update(const json::Value& object, const json::Value& before, const Kind& kind) {
     FieldErrors errors = check_metadata(object, kind);
-    FieldErrors changed = check_metadata_update(object, before);
-    errors.insert(errors.end(), changed.begin(), changed.end());
+    errors.append(check_metadata_update(object, before));
     if (!kind.custom) detail::check_immutable(object, before, kind.group, kind.kind, errors);
     if (is_definition(kind)) check_definition_change(object, before, errors);
     // What was let in before stays: an old object that breaks a rule of today can still be relabelled.
@@ -41,8 +41,12 @@ FieldErrors validate_update(const json::Value& object, const json::Value& before
     check_content(object, kind, content);
     FieldErrors known;
     check_content(before, kind, known);
-    for (FieldError& error : content)
-        if (std::find(known.begin(), known.end(), error) == known.end()) errors.push_back(std::move(error));
+    std::set<std::string> stood;
+    for (const FieldError& error : known) stood.insert(error.text());
+    for (const FieldError& error : content)
+        if (!stood.contains(error.text())) errors.push_back(error);
+    // Of those that nobody kept only the number can be compared.
+    if (content.left_out() > known.left_out()) errors.leave_out(content.left_out() - known.left_out());
     return errors;
 }
 

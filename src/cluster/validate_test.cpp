@@ -259,5 +259,31 @@ TEST(Validate, AnImageThatIsNoTextIsNotLookedInto) {
     }
 }
 
+TEST(Validate, ManyOldFaultsHideNoNewOne) {
+    const auto map = [](int count) {
+        json::Value object = read(R"({"metadata":{"name":"x","namespace":"d"},"data":{}})");
+        for (int i = 0; i < count; ++i) object["data"]["a b " + std::to_string(i)] = "x";
+        return object;
+    };
+    EXPECT_TRUE(validate_update(map(50'000), map(50'000), kind("", "configmaps")).empty());
+    EXPECT_FALSE(validate_update(map(1001), map(1000), kind("", "configmaps")).empty());
+    EXPECT_FALSE(validate_update(map(2), map(1), kind("", "configmaps")).empty());
+}
+
+TEST(Validate, ThePodsOfAStatefulSetHaveItsClaimsAsVolumes) {
+    std::string mounts;
+    for (int i = 0; i < 600; ++i)
+        mounts += fmt::format(R"({}{{"name":"claim","mountPath":"/{}"}})", i == 0 ? "" : ",", i);
+    const auto set = [&](std::string_view claim) {
+        return admitted(fmt::format(R"({{"spec":{{"serviceName":"s","selector":{{"matchLabels":{{"a":"b"}}}},
+            "volumeClaimTemplates":[{{"metadata":{{"name":"{}"}}}}],"template":{{"metadata":{{"labels":{{"a":"b"}}}},
+            "spec":{{"containers":[{{"name":"c","image":"i","volumeMounts":[{}]}}]}}}}}}}})",
+                                    claim, mounts),
+                        kind("apps", "statefulsets"));
+    };
+    EXPECT_EQ(text(validate_create(set("claim"), kind("apps", "statefulsets"))), "[]");
+    EXPECT_FALSE(validate_create(set("other"), kind("apps", "statefulsets")).empty());
+}
+
 }  // namespace
 }  // namespace rhizome::cluster

@@ -2,6 +2,7 @@
 #include "api/detail/manager_entries.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/core.h>
 
@@ -40,17 +41,20 @@ json::Value print_entry(const ManagerEntry& entry) {
 }  // namespace
 
 Result<ManagerEntries> read_entries(const json::Array& entries) {
+    if (entries.size() > kEntriesMax)
+        return Fail{
+            Error{ErrorKind::Invalid, fmt::format("metadata.managedFields: must have at most {} items", kEntriesMax)}};
     ManagerEntries all;
     all.reserve(entries.size());
+    std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
     for (const json::Value& value : entries) {
         TRY(ManagerEntry entry, read_entry(value));
         // Who stands there twice is one manager, and the later entry counts.
-        const auto same = std::find_if(all.begin(), all.end(),
-                                       [&](const ManagerEntry& other) { return other.identity() == entry.identity(); });
-        if (same == all.end())
+        const auto [same, is_new] = places.emplace(entry.identity(), all.size());
+        if (is_new)
             all.push_back(std::move(entry));
         else
-            *same = std::move(entry);
+            all[same->second] = std::move(entry);
     }
     return all;
 }

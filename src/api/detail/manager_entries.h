@@ -39,6 +39,9 @@ struct ManagerEntry {
 };
 using ManagerEntries = std::vector<ManagerEntry>;
 
+/// More nobody has: updaters are merged when there are more than ten, and appliers are people and programs. Each of
+/// them is compared with every change.
+inline constexpr std::size_t kEntriesMax = 1000;
 /// All of them, or what is wrong with one.
 Result<ManagerEntries> read_entries(const json::Array& entries);
 /// In their order, without those that own nothing.

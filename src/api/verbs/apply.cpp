@@ -2,9 +2,6 @@
 // PATCH with `application/apply-patch+yaml`: what somebody cares about, made so. Creates what is not there.
 #include "api/apply.h"
 
-#include <algorithm>
-#include <set>
-
 #include <fmt/core.h>
 
 #include "api/admission.h"
@@ -85,17 +82,12 @@ json::Array first_entries(const Call& call, const json::Value& before, FieldMana
 /// As asked for; kubectl may also take what it applied as a client before.
 Result<Applied, FieldConflicts> applied_to(const Call& call, const json::Value& before, const Wanted& wanted,
                                            const json::Array& entries, const FieldManager& manager) {
-    const auto apply = [&](bool force) {
-        return apply_configuration(before, wanted.configuration, call.kind->schema, entries, manager, force);
+    const auto apply = [&](bool force, const FieldSet& free) {
+        return apply_configuration(before, wanted.configuration, call.kind->schema, entries, manager, force, free);
     };
-    auto applied = apply(call.query.flag("force"));
+    auto applied = apply(call.query.flag("force"), {});
     if (applied || manager.name != kKubectlManager) return applied;
-    const auto own = last_applied_fields(before, *call.kind).paths();
-    const std::set<std::string> allowed(own.begin(), own.end());
-    FieldConflicts left = applied.error();
-    std::erase_if(left, [&](const FieldConflict& conflict) { return allowed.contains(conflict.field); });
-    if (left.empty()) return apply(true);
-    return Fail{std::move(left)};
+    return apply(false, last_applied_fields(before, *call.kind));
 }
 
 Planned create_by_apply(const Call& call, const Present& present, Wanted wanted, const FieldManager& manager) {

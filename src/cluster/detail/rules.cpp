@@ -35,9 +35,7 @@ std::size_t Checker::size() const {
     return value_->is_array() ? value_->if_array()->size() : 0;
 }
 
-void Checker::add(FieldErrors errors) const {
-    errors_->insert(errors_->end(), std::make_move_iterator(errors.begin()), std::make_move_iterator(errors.end()));
-}
+void Checker::add(FieldErrors errors) const { errors_->append(std::move(errors)); }
 
 bool Checker::require(std::string_view detail) const {
     const bool empty_text = value_ != nullptr && value_->is_string() && text().empty();

@@ -60,10 +60,13 @@ private:
     FieldErrors* errors_;
 };
 
-/// A pod's spec at this place; `restarts`: the policies allowed here, all when empty.
-void check_pod_spec(const Checker& spec, std::vector<std::string_view> restarts = {});
+/// A pod's spec at this place; `restarts`: the policies allowed here, all when empty; `volumes`: those it has besides
+/// its own.
+void check_pod_spec(const Checker& spec, std::vector<std::string_view> restarts = {},
+                    std::set<std::string_view> volumes = {});
 /// A template, whose labels the selector must match.
-void check_template(const Checker& pod_template, const Checker& selector, std::vector<std::string_view> restarts);
+void check_template(const Checker& pod_template, const Checker& selector, std::vector<std::string_view> restarts,
+                    std::set<std::string_view> volumes = {});
 
 /// The rules of kinds. Nothing for those without rules of their own.
 void check_workload(const Checker& object, std::string_view group, std::string_view kind);

@@ -187,8 +187,7 @@ void check_tolerations(const Checker& tolerations) {
 
 }  // namespace
 
-void check_pod_spec(const Checker& spec, std::vector<std::string_view> restarts) {
-    std::set<std::string_view> volumes;
+void check_pod_spec(const Checker& spec, std::vector<std::string_view> restarts, std::set<std::string_view> volumes) {
     check_volumes(spec.at("volumes"), volumes);
     const Checker containers = spec.at("containers");
     containers.require();
@@ -217,7 +216,8 @@ void check_pod_spec(const Checker& spec, std::vector<std::string_view> restarts)
     spec.at("imagePullSecrets").each([](const Checker& reference) { reference.at("name").require(); });
 }
 
-void check_template(const Checker& pod_template, const Checker& selector, std::vector<std::string_view> restarts) {
+void check_template(const Checker& pod_template, const Checker& selector, std::vector<std::string_view> restarts,
+                    std::set<std::string_view> volumes) {
     const Checker labels = pod_template.at("metadata").at("labels");
     if (labels.present()) labels.add(check_labels(*labels.value(), labels.where()));
     if (selector.present()) {
@@ -231,7 +231,7 @@ void check_template(const Checker& pod_template, const Checker& selector, std::v
             labels.add(invalid(labels.where(), labels.value() == nullptr ? json::Value{} : *labels.value(),
                                "`selector` does not match template `labels`"));
     }
-    check_pod_spec(pod_template.at("spec"), std::move(restarts));
+    check_pod_spec(pod_template.at("spec"), std::move(restarts), std::move(volumes));
 }
 
 }  // namespace rhizome::cluster::detail

@@ -79,18 +79,11 @@ void stateful_set(const Checker& spec) {
     // Claims of the templates are volumes of the pods: mounts of theirs are found.
     const Checker selector = spec.at("selector");
     if (!selector.present()) selector.add(required(selector.where()));
-    const Checker pod_template = spec.at("template");
-    FieldErrors found;
-    const Checker inner{pod_template.value(), pod_template.where(), found};
-    check_template(inner, Checker{selector.value(), selector.where(), found}, {"Always"});
-    std::set<std::string> claims;
+    std::set<std::string_view> claims;
     spec.at("volumeClaimTemplates").each([&](const Checker& claim) {
-        claims.insert(json::quote(claim.at("metadata").at("name").text()));
+        claims.insert(claim.at("metadata").at("name").text());
     });
-    std::erase_if(found, [&](const FieldError& error) {
-        return error.cause == FieldError::Cause::NotFound && claims.contains(json::print(error.value));
-    });
-    spec.add(std::move(found));
+    check_template(spec.at("template"), selector, {"Always"}, std::move(claims));
 }
 
 void job_spec(const Checker& spec) {
