@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include "cluster/base64.h"
+#include "cluster/object.h"
 #include "ledger/member.h"
 #include "runtime/files.h"
 #include "runtime/host_addresses.h"
@@ -126,7 +127,7 @@ json::Object node_document(const std::string& name, const crypto::NodeKeys& keys
 
 bool apply_traits(json::Value& node, const std::string& name, const NodeTraits& traits) {
     const json::Value before = node;
-    json::Value& labels = node["metadata"]["labels"];
+    json::Value& labels = cluster::object_in(cluster::object_in(node, "metadata"), "labels");
     labels["kubernetes.io/hostname"] = name;
     labels["kubernetes.io/os"] = "linux";
     if (!traits.arch.empty()) labels["kubernetes.io/arch"] = traits.arch;
@@ -142,7 +143,7 @@ bool apply_traits(json::Value& node, const std::string& name, const NodeTraits& 
         taints.emplace_back(no_agent_taint("NoExecute"));
     }
     if (!taints.empty()) {
-        node["spec"]["taints"] = std::move(taints);
+        cluster::object_in(node, "spec")["taints"] = std::move(taints);
     } else if (json::Value* spec = node.find("spec"); spec != nullptr && spec->is_object()) {
         spec->make_object().erase("taints");
         if (spec->if_object()->empty()) node.make_object().erase("spec");

@@ -10,6 +10,7 @@
 #include "cli/data_option.h"
 #include "cli/print.h"
 #include "cli/text.h"
+#include "cluster/object.h"
 #include "consensus/evidence.h"
 #include "ledger/special_kinds.h"
 
@@ -117,7 +118,7 @@ bool mark_unschedulable(json::Value& node, bool is_on) {
     if (const json::Value* known = node.find_path({"spec", "taints"}); known != nullptr && known->is_array())
         for (const json::Value& taint : *known->if_array())
             if (taint.text_at({"key"}) != kUnschedulableTaint) taints.push_back(taint);
-    json::Object& spec = node["spec"].make_object();
+    json::Object& spec = *cluster::object_in(node, "spec").if_object();
     if (is_on) {
         spec.set("unschedulable", true);
         taints.emplace_back(json::Object{{"key", kUnschedulableTaint}, {"effect", "NoSchedule"}});

@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "cluster/object.h"
+
 namespace rhizome::cli {
 namespace {
 
@@ -64,11 +66,11 @@ std::vector<NodeRow> node_rows(std::span<const json::Value> entries, const json:
         row.roles = roles_of(row.node, row.is_voter);
         if (const auto report = reports.find(row.name); report != reports.end())
             if (const json::Value* said = report->second->find_path({"document", "status"})) row.node["status"] = *said;
-        row.node["metadata"]["creationTimestamp"] = to_rfc3339(row.since);
+        cluster::object_in(row.node, "metadata")["creationTimestamp"] = to_rfc3339(row.since);
         if (row.is_member) {
             json::Array conditions;
             conditions.emplace_back(ready_condition(row, silent));
-            row.node["status"]["conditions"] = std::move(conditions);
+            cluster::object_in(row.node, "status")["conditions"] = std::move(conditions);
         }
         rows.push_back(std::move(row));
     }
