@@ -214,7 +214,8 @@ Result<void> run_seal(Invocation& call) {
         return fail(ErrorKind::Usage, fmt::format("{} is no Secret in JSON", printable(call.argument("FILE"))));
     if (secret->find("stringData") != nullptr)
         return fail(ErrorKind::Usage, "stringData is kubectl's way to write: put its values under data, in base64");
-    if (secret->text_at({"metadata", "namespace"}).empty()) cluster::object_in(*secret, "metadata")["namespace"] = "default";
+    if (secret->text_at({"metadata", "namespace"}).empty())
+        cluster::object_in(*secret, "metadata")["namespace"] = "default";
     if (secret->text_at({"type"}).empty()) (*secret)["type"] = "Opaque";
     TRY(const auto sealed, sealed_now(*client, *std::move(secret)));
     call.console.out << json::print(sealed) << '\n';

@@ -11,8 +11,8 @@ using consensus::Checkpoint;
 /// A clock further from the others' than this neither seals nor votes.
 constexpr milliseconds kClockOffMax{1'000};
 
-/// From the end of an epoch: the votes of the next one, which show it final, and longer than these are on their way in a
-/// network that works. Nothing is added to what a peer says: it may say any number.
+/// From the end of an epoch: the votes of the next one, which show it final, and longer than these are on their way in
+/// a network that works. Nothing is added to what a peer says: it may say any number.
 constexpr milliseconds kVotesTravel{1'500};
 
 /// Up to so many neighbours are all told where this node stands whenever it is time.
