@@ -532,7 +532,8 @@ std::vector<api::HealthCheck> RemoteBackend::health() {
     if (inside_->light) {
         // A node that answers and proves nothing shows the past.
         std::string why = inside_->light->trouble();
-        checks.push_back({.name = "proofs", .good = why.empty(), .why = std::move(why)});
+        const bool good = why.empty();
+        checks.push_back({.name = "proofs", .good = good, .why = std::move(why)});
     }
     return checks;
 }
