@@ -364,8 +364,22 @@ private:
         if (!sim_.is_up(at) || !sim_.is_honest(at)) return;
         const auto& state = sim_.node(at).state();
         auto tx = remove_machine(state, who);
+        if (tx && !can_spare(who, state)) return;
         if (!tx) tx = register_machine(state, who, sim_.chain(), sim_.now());
         sim_.submit(at, tx);
+    }
+
+    /// Whether the honest that stay are a quorum without the liars: three voters of whom one lies decide nothing.
+    bool can_spare(std::size_t who, const ledger::LedgerState& state) const {
+        if (liars_ == 0 || !sim_.is_honest(who)) return true;  // there are liars only where nodes may lie
+        std::size_t members = 0;
+        std::size_t honest = 0;
+        for (std::size_t i = 0; i < sim_.size(); ++i) {
+            if (i == who || !remove_machine(state, i)) continue;
+            ++members;
+            honest += sim_.is_honest(i) ? 1 : 0;
+        }
+        return honest >= consensus::quorum_of(members, ledger::Trust::Byzantine);
     }
 
     /// As many are taken away as those who stay can decide, and come back at once: a quorum of the few voters there are
