@@ -61,7 +61,7 @@ constexpr Mutant kMutants[] = {
     {SafetyRule::NextEpoch, "NextEpoch", 132, "two final blocks"},
     {SafetyRule::SameParentEvidence, "SameParentEvidence", 1, "evidence against honest member"},
     {SafetyRule::LockPoints, "LockPoints", 3, "creates what nobody else names"},
-    {SafetyRule::Standing, "Standing", 117, "long dead"},
+    {SafetyRule::Standing, "Standing", 44, "long dead"},
 };
 
 /// Three of seven left and come back; while the voters change from four to seven, three of the four (a quorum of the
