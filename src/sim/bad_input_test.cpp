@@ -289,13 +289,19 @@ TEST_F(BadInput, WhoAsksForAllVotesAgainAndAgainIsAnsweredOnceASecond) {
 }
 
 TEST_F(BadInput, AThousandContradictionsAreOneAccusation) {
+    // A block is sealed at this moment, so the accusation waits for the next one.
+    hear(core::Transactions{{create_map(node->state(), "m", "x", now)}});
+    ASSERT_NE(node->tip_hash(), hash_of(founding.members->header));
     hear(core::Votes{consensus::grouped(std::vector{vote_by(1)})});
+    signatures.checks = 0;
     for (int i = 0; i < 1'000; ++i) {
         Vote vote = vote_by(1);
         vote.ballot.target.block = ledger::BlockHash{crypto::sha256(as_bytes(std::to_string(i))).view()};
         vote.signature = signer_of(1).sign(digest_of(vote.ballot, founding.chain));
         hear(core::Votes{consensus::grouped(std::vector{vote})});
     }
+    EXPECT_LE(signatures.checks, 1'002u) << "one of each vote, two of the accusation";
+    EXPECT_EQ(node->pending(), 1u);
     EXPECT_EQ(txs_sent, 1u);
 }
 
