@@ -59,10 +59,13 @@ void append_notes(std::string& out, const Standing& standing) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     const state::Mark& latest = standing.document->origin().latest;
     out.append(R"("rhizome.dev/txid":")");
+    std::array<char, 2 * decltype(latest.output.change)::kSize> hex{};
+    std::size_t at = 0;
     for (const std::uint8_t byte : latest.output.change.view()) {
-        out += kDigits[byte >> 4];
-        out += kDigits[byte & 0xf];
+        hex[at++] = kDigits[byte >> 4];
+        hex[at++] = kDigits[byte & 0xf];
     }
+    out.append(hex.data(), hex.size());
     out.append(R"(","rhizome.dev/height":")");
     append_number(out, latest.height.number());
     out.append(R"(","rhizome.dev/finality":")").append(finality_of(standing)).append("\"");
@@ -87,7 +90,7 @@ std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text
             same_version = quoted.size() > 2 && is_version(kind, quoted.substr(1, quoted.size() - 2));
             if (!same_version) return std::nullopt;
         } else if (members.key() == "metadata") {
-            if (!members.value().starts_with('{')) return std::nullopt;
+            if (!members.is_object()) return std::nullopt;
             places.metadata = members.value_at() + 1;
         }
     }
@@ -100,7 +103,7 @@ std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text
             places.has_uid = true;
         }
         if (inside.key() != "annotations") continue;
-        if (!inside.value().starts_with('{')) return std::nullopt;
+        if (!inside.is_object()) return std::nullopt;
         places.annotations = inside.value_at() + 1;
         places.annotated = text[places.annotations] != '}';
         detail::Members notes{text, inside.value_at()};

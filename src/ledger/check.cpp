@@ -54,16 +54,27 @@ crypto::Hash256 hash_sequences(const Tx& tx) {
     return crypto::sha256(out.view());
 }
 
+Result<void, Reject> check_size(const Tx& tx) {
+    if (encoded_size(tx) > kTxBytesMax) return reject(RejectCode::TooLarge, "the transaction is larger than a block");
+    return {};
+}
+
+/// What is sent.
+Bytes hash_whole(const Tx& tx, CheckedTx& checked) {
+    Bytes whole = encode(tx);
+    checked.bytes = whole.size();
+    checked.wire_id = WireId{crypto::sha256(whole).view()};
+    return whole;
+}
+
 /// All hashes of what is signed and sent, from one encoding.
 void hash_all(const Tx& tx, CheckedTx& checked) {
-    const Bytes whole = encode(tx);
+    const Bytes whole = hash_whole(tx, checked);
     const std::size_t outputs_size = encoded_outputs_size(tx);
     const ByteView back = ByteView{whole}.last(2 + outputs_size + 8);  // the number of outputs, they, two times
     Writer front{6 + tx.inputs.size() * 42};                           // version and number; each without its script
     encode_bare_front_to(front, tx);
-    checked.bytes = whole.size();
     checked.id = crypto::sha256(front.view(), back);
-    checked.wire_id = WireId{crypto::sha256(whole).view()};
     checked.outpoints_hash = hash_outpoints(tx);
     checked.sequences_hash = hash_sequences(tx);
     checked.outputs_hash = crypto::sha256(back.subspan(2, outputs_size));
@@ -100,9 +111,19 @@ Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis) {
     if (twice != resources.end())
         return reject(RejectCode::DuplicateOutput, fmt::format("two outputs name {}", (*twice)->label()));
 
-    if (encoded_size(tx) > kTxBytesMax) return reject(RejectCode::TooLarge, "the transaction is larger than a block");
+    TRY(check_size(tx));
     hash_all(tx, *checked);
     checked->tx = std::move(tx);
+    return SharedTx{std::move(checked)};
+}
+
+Result<SharedTx, Reject> with_unlocking(const CheckedTx& tx, std::vector<Bytes> scripts) {
+    ensure(scripts.size() == tx.tx.inputs.size(), "every input has a script");
+    auto checked = std::make_shared<CheckedTx>(tx);
+    for (std::size_t i = 0; i < scripts.size(); ++i) checked->tx.inputs[i].unlocking = std::move(scripts[i]);
+    TRY(check_inputs(checked->tx, is_genesis(checked->tx)));
+    TRY(check_size(checked->tx));
+    (void)hash_whole(checked->tx, *checked);
     return SharedTx{std::move(checked)};
 }
 

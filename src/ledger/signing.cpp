@@ -280,7 +280,12 @@ bool can_help(const PublicKey& key, ByteView lock, const state::StateView& view)
 
 InputProgress advance(const CheckedTx& tx, std::size_t index, const InputUse& use, const ChainId& chain,
                       const LedgerState& state, const Signer* signer) {
-    InputProgress progress{.unlocking = tx.tx.inputs[index].unlocking};
+    return advance(tx, index, tx.tx.inputs[index].unlocking, use, chain, state, signer);
+}
+
+InputProgress advance(const CheckedTx& tx, std::size_t index, Bytes unlocking, const InputUse& use,
+                      const ChainId& chain, const LedgerState& state, const Signer* signer) {
+    InputProgress progress{.unlocking = std::move(unlocking)};
     if (use.role == InputRole::Unknown) {
         progress.missing = "an output that is current: it names none";
         return progress;
@@ -308,6 +313,7 @@ InputProgress advance(const CheckedTx& tx, std::size_t index, const InputUse& us
     if (way.missing > 0 && signer != nullptr && names_key(*policy, signer->key, state.view()) &&
         !signatures.contains(signer->key.bytes())) {
         Bytes signature = crypto::sign(signer->secret, digest).to_der();
+        progress.made = SignatureCache::key_of(digest, signer->key.bytes(), signature);
         signature.push_back(kHashTypeAll);
         signatures.emplace(signer->key.bytes(), std::move(signature));
         progress.signed_now = true;

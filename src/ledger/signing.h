@@ -8,6 +8,7 @@
 #include "crypto/keys.h"
 #include "ledger/apply.h"
 #include "ledger/check.h"
+#include "ledger/signature_cache.h"
 #include "state/document.h"
 
 /// Filling in a draft's unlocking scripts, one signature after the other: what each input is for, who can sign it, what
@@ -41,6 +42,8 @@ struct InputProgress {
     std::size_t signatures = 0;  ///< good ones in the script
     std::size_t unfitting = 0;   ///< signatures that fit no key of the lock, or the transaction any more
     bool signed_now = false;     ///< this call added one
+    /// That one, as caches name it: whoever has just made it knows that it is good.
+    std::optional<SignatureCache::Key> made{};
     Bytes unlocking{};           ///< the script, with as many signatures as there are
 };
 
@@ -62,5 +65,8 @@ inline bool can_help(const crypto::PublicKey& key, ByteView lock, const LedgerSt
 /// so does one that is complete already.
 InputProgress advance(const CheckedTx& tx, std::size_t index, const InputUse& use, const ChainId& chain,
                       const LedgerState& state, const Signer* signer);
+/// The same from another script than the transaction has, for whoever signs with one key after the other.
+InputProgress advance(const CheckedTx& tx, std::size_t index, Bytes unlocking, const InputUse& use,
+                      const ChainId& chain, const LedgerState& state, const Signer* signer);
 
 }  // namespace rhizome::ledger

@@ -49,22 +49,35 @@ std::size_t Members::behind_value(std::size_t at) const {
     return kNone;
 }
 
+std::size_t Members::value_end() {
+    if (value_end_ == 0) value_end_ = behind_value(value_);
+    return value_end_;
+}
+
+std::string_view Members::value() {
+    const std::size_t end = value_end();
+    return end == kNone ? std::string_view{} : text_.substr(value_, end - value_);
+}
+
 bool Members::next() {
     if (ended_) return false;
+    if (value_ != 0) {
+        const std::size_t end = value_end();
+        if (end == kNone || end >= text_.size()) return fail();
+        if (text_[end] == '}') {
+            ended_ = true;
+            return false;
+        }
+        if (text_[end] != ',') return fail();
+        at_ = end + 1;
+    }
     if (at_ >= text_.size() || text_[at_] != '"') return fail();
     const std::size_t behind_key = behind_text(at_);
     if (behind_key == kNone || behind_key >= text_.size() || text_[behind_key] != ':') return fail();
     key_ = text_.substr(at_ + 1, behind_key - at_ - 2);
     if (key_.find('\\') != kNone) return fail();
     value_ = behind_key + 1;
-    value_end_ = behind_value(value_);
-    if (value_end_ == kNone || value_end_ >= text_.size()) return fail();
-    at_ = value_end_ + 1;
-    if (text_[value_end_] == '}') {
-        ended_ = true;
-    } else if (text_[value_end_] != ',') {
-        return fail();
-    }
+    value_end_ = 0;
     return true;
 }
 

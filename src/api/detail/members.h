@@ -21,20 +21,25 @@ public:
     bool next();
     [[nodiscard]] bool good() const { return good_; }
     [[nodiscard]] std::string_view key() const { return key_; }
-    [[nodiscard]] std::string_view value() const { return text_.substr(value_, value_end_ - value_); }
+    /// Its text; empty where it has no end.
+    [[nodiscard]] std::string_view value();
+    /// Whether the value begins like an object, with something behind the brace: without a look at all of it.
+    [[nodiscard]] bool is_object() const { return value_ + 1 < text_.size() && text_[value_] == '{'; }
     /// Of the value, in the text.
     [[nodiscard]] std::size_t value_at() const { return value_; }
 
 private:
     bool fail();
+    /// Behind the value, looked for once and only when somebody wants to know.
+    std::size_t value_end();
     [[nodiscard]] std::size_t behind_text(std::size_t quote) const;
     [[nodiscard]] std::size_t behind_value(std::size_t at) const;
 
     std::string_view text_;
     std::size_t at_;
     std::string_view key_{};
-    std::size_t value_ = 0;
-    std::size_t value_end_ = 0;
+    std::size_t value_ = 0;      ///< 0: no member yet
+    std::size_t value_end_ = 0;  ///< 0: not looked for yet
     bool good_ = true;
     bool ended_ = false;
 };

@@ -69,6 +69,18 @@ void say_waited(const script::Policy& policy, const state::Mark& since, const le
     for (const script::Policy& inner : policy.inner) say_waited(inner, since, next, units, tx, i);
 }
 
+bool waits(const script::Policy& policy) {
+    return policy.kind == script::PolicyKind::After ||
+           std::any_of(policy.inner.begin(), policy.inner.end(), [](const script::Policy& inner) { return waits(inner); });
+}
+
+/// Whether a wait may open it.
+bool has_wait(const ledger::InputUse& use) {
+    if (!is_opened(use) || use.of == nullptr) return false;
+    const auto policy = script::recognise(use.lock);
+    return policy && waits(*policy);
+}
+
 /// The next block, as far as a state knows: how many came before it.
 ledger::Moment next_moment(const state::StateView& view, Time now) {
     ledger::Moment moment{.time = now};
@@ -85,16 +97,7 @@ Result<SignedSoFar> sign_once(const ledger::Tx& draft, const NamedKeys& keys, co
     SignedSoFar so_far{.tx = draft, .complete = true};
     for (std::size_t i = 0; i < uses.size(); ++i) {
         if (!is_opened(uses[i])) continue;
-        auto progress = ledger::advance(*checked, i, uses[i], chain, state, nullptr);
-        ledger::Tx partly = so_far.tx;
-        for (const auto& one : keys) {
-            if (progress.complete) break;
-            if (!ledger::can_help(one->key, uses[i].lock, state)) continue;
-            partly.inputs[i].unlocking = progress.unlocking;
-            TRY(const auto with_these, ledger::check_tx(partly));
-            const ledger::Signer signer{one->secret, one->key};
-            progress = ledger::advance(*with_these, i, uses[i], chain, state, &signer);
-        }
+        auto progress = advance_with(keys, *checked, i, uses[i], chain, state, nullptr);
         so_far.signatures += progress.signatures;
         if (!progress.complete && so_far.complete) {
             so_far.complete = false;
@@ -112,9 +115,24 @@ bool is_opened(const ledger::InputUse& use) {
     return use.role == ledger::InputRole::Consumed || use.role == ledger::InputRole::Authority;
 }
 
+ledger::InputProgress advance_with(const NamedKeys& keys, const ledger::CheckedTx& tx, std::size_t input,
+                                   const ledger::InputUse& use, const ledger::ChainId& chain,
+                                   const ledger::LedgerState& state, ledger::SignatureCache* made) {
+    auto progress = ledger::advance(tx, input, use, chain, state, nullptr);
+    for (const auto& one : keys) {
+        if (progress.complete) break;
+        if (!ledger::can_help(one->key, use.lock, state)) continue;
+        const ledger::Signer signer{one->secret, one->key};
+        progress = ledger::advance(tx, input, std::move(progress.unlocking), use, chain, state, &signer);
+        if (made != nullptr && progress.made) made->insert(*progress.made);
+    }
+    return progress;
+}
+
 std::vector<ledger::Tx> drafts_that_waited(const ledger::Tx& draft, const std::vector<ledger::InputUse>& uses,
                                            const ledger::Moment& next) {
     std::vector<ledger::Tx> all;
+    if (std::none_of(uses.begin(), uses.end(), has_wait)) return all;
     for (const bool relative_time : {false, true})
         for (const bool absolute_time : {false, true}) {
             ledger::Tx waited = draft;

@@ -24,6 +24,11 @@ using NamedKeys = std::vector<std::shared_ptr<const NamedKey>>;
 /// Whether an input needs a script that opens its lock; a version that only goes along says nothing.
 bool is_opened(const ledger::InputUse& use);
 
+/// How far these keys bring the script of one input. What they sign is put into `made`, which may be null.
+ledger::InputProgress advance_with(const NamedKeys& keys, const ledger::CheckedTx& tx, std::size_t input,
+                                   const ledger::InputUse& use, const ledger::ChainId& chain,
+                                   const ledger::LedgerState& state, ledger::SignatureCache* made);
+
 /// The draft as it may be signed for the block `next` where locks have waited long enough: saying of each the longest
 /// wait that is over by then. A transaction counts blocks or time, not both: where locks wait by both there is one for
 /// each. None where no wait is over.

@@ -50,7 +50,7 @@ std::vector<crypto::PublicKey::Array> KeystoreSigner::keys_of(const api::User& u
 }
 
 struct KeystoreSigner::Attempt {
-    const ledger::Tx& tx;
+    const ledger::CheckedTx& tx;
     std::size_t input = 0;
     const ledger::InputUse& use;
     const ledger::LedgerState& state;
@@ -59,27 +59,16 @@ struct KeystoreSigner::Attempt {
 
 Result<Bytes> KeystoreSigner::open(const Attempt& attempt, const NamedKeys& keys) const {
     const auto [tx, i, use, state, next] = attempt;
-    ledger::Tx partly = tx;
-    TRY(auto checked, ledger::check_tx(partly));
-    auto progress = ledger::advance(*checked, i, use, chain_, state, nullptr);
-    for (const auto& one : keys) {
-        if (progress.complete) break;
-        if (!ledger::can_help(one->key, use.lock, state)) continue;
-        partly.inputs[i].unlocking = progress.unlocking;
-        TRY(checked, ledger::check_tx(partly));
-        const ledger::Signer signer{one->secret, one->key};
-        progress = ledger::advance(*checked, i, use, chain_, state, &signer);
-    }
+    ledger::SignatureCache made;
+    auto progress = advance_with(keys, tx, i, use, chain_, state, &made);
     if (!progress.complete) return fail(ErrorKind::Denied, progress.missing);
     if (use.role == ledger::InputRole::VersionOnly) return progress.unlocking;
-    // Signatures are one half: what the lock says of the time, its script is asked as the block will ask it.
-    partly.inputs[i].unlocking = progress.unlocking;
-    TRY(checked, ledger::check_tx(partly));
+    // Signatures are one half: what the lock says of the time, its script is asked as the block will ask it. Those made
+    // just now are verified by whoever puts the transaction into a block, not here as well.
     const ledger::Place place{
         .chain = chain_, .height = next.height, .time = next.time, .parameters = &state.parameters()};
-    const ledger::SignatureCache cache;
     std::vector<ledger::SignatureCache::Key> found;
-    const ledger::TxHost host{*checked, i, use.spent, place, state.view(), cache, found};
+    const ledger::TxHost host{tx, i, use.spent, place, state.view(), made, found};
     const auto verdict = script::verify(progress.unlocking, use.lock, host);
     if (!verdict.ok()) return fail(ErrorKind::Denied, std::string{script::explain(verdict.error)});
     return progress.unlocking;
@@ -92,23 +81,29 @@ Result<ledger::SharedTx> KeystoreSigner::sign(const ledger::Tx& draft, const api
     const ledger::LedgerState state{context_of_draft(*checked, view)};
     const auto uses = ledger::uses_of_inputs(*checked, state);
     const ledger::Moment next = next_();
+    std::vector<ledger::SharedTx> ways;
     // All that waits is said first: signatures cover it.
-    std::vector<ledger::Tx> ways = drafts_that_waited(draft, uses, next);
-    ways.push_back(draft);
+    for (ledger::Tx& waited : drafts_that_waited(draft, uses, next)) {
+        TRY(auto said, ledger::check_tx(std::move(waited)));
+        ways.push_back(std::move(said));
+    }
+    ways.push_back(checked);
     std::optional<Error> first;
-    for (const ledger::Tx& tx : ways) {
-        auto done = sign_one(tx, uses, user, usable, state, next);
+    for (const ledger::SharedTx& tx : ways) {
+        auto done = sign_one(*tx, uses, user, usable, state, next);
         if (done || done.error().kind != ErrorKind::Denied) return done;
         if (!first) first = done.error();
     }
     return Fail{*std::move(first)};
 }
 
-Result<ledger::SharedTx> KeystoreSigner::sign_one(const ledger::Tx& tx, const std::vector<ledger::InputUse>& uses,
-                                                  const api::User& user, const NamedKeys& usable,
-                                                  const ledger::LedgerState& state, const ledger::Moment& next) const {
-    ledger::Tx done = tx;
+Result<ledger::SharedTx> KeystoreSigner::sign_one(const ledger::CheckedTx& tx,
+                                                  const std::vector<ledger::InputUse>& uses, const api::User& user,
+                                                  const NamedKeys& usable, const ledger::LedgerState& state,
+                                                  const ledger::Moment& next) const {
+    std::vector<Bytes> scripts;
     for (std::size_t i = 0; i < uses.size(); ++i) {
+        scripts.push_back(tx.tx.inputs[i].unlocking);
         if (!is_opened(uses[i])) continue;
         const Attempt attempt{tx, i, uses[i], state, next};
         auto unlocking = open(attempt, usable);
@@ -123,9 +118,9 @@ Result<ledger::SharedTx> KeystoreSigner::sign_one(const ledger::Tx& tx, const st
                         fmt::format("User \"{}\" cannot open the lock{} with the keys of this machine: {}", user.name,
                                     of, usable.empty() ? "there is none for this user" : unlocking.error().message));
         }
-        done.inputs[i].unlocking = *std::move(unlocking);
+        scripts.back() = *std::move(unlocking);
     }
-    TRY(auto finished, ledger::check_tx(std::move(done)));
+    TRY(auto finished, ledger::with_unlocking(tx, std::move(scripts)));
     return finished;
 }
 

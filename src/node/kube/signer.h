@@ -38,9 +38,10 @@ private:
     struct Attempt;
     Result<Bytes> open(const Attempt& attempt, const NamedKeys& keys) const;
     /// The draft as it is, each lock opened by some of the keys.
-    [[nodiscard]] Result<ledger::SharedTx> sign_one(const ledger::Tx& tx, const std::vector<ledger::InputUse>& uses,
-                                                    const api::User& user, const NamedKeys& usable,
-                                                    const ledger::LedgerState& state, const ledger::Moment& next) const;
+    [[nodiscard]] Result<ledger::SharedTx> sign_one(const ledger::CheckedTx& tx,
+                                                    const std::vector<ledger::InputUse>& uses, const api::User& user,
+                                                    const NamedKeys& usable, const ledger::LedgerState& state,
+                                                    const ledger::Moment& next) const;
 
     Keystore store_;
     ledger::ChainId chain_;
