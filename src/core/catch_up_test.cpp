@@ -22,11 +22,21 @@ protected:
         config.ask_bodies_max = 4;
         config.bodies_ahead_max = 32;
     }
+    /// A way along so many headers, by one who has seen the body of an empty block before.
     void begin(std::size_t headers, bool more = false) {
+        begin_unknowing(1);
+        answer(way->next_asks(kNow).at(0));
+        (void)way->next_block();
+        way->end();
+        hashes.clear();
+        way->begin(kGuide, kNow, config.body_timeout);
+        extend(headers, more);
+    }
+    void begin_unknowing(std::size_t headers) {
         way.emplace(config);
         way->note_height(kGuide, ledger::Height{1'000});
         way->begin(kGuide, kNow, config.body_timeout);
-        extend(headers, more);
+        extend(headers, false);
     }
     void extend(std::size_t headers, bool more) {
         for (std::size_t i = 0; i < headers; ++i) {
@@ -91,8 +101,9 @@ TEST_F(CatchUpTest, AQuestionThatIsNotAnsweredGoesToAnother) {
     ASSERT_EQ(first.size(), 1u);
     EXPECT_EQ(first[0].peer, kGuide);
     way->note_height(kOther, ledger::Height{100});
-    const Time later = kNow + config.body_timeout;
-    EXPECT_EQ(way->next_look(), later);
+    const Time later = way->next_look().value();
+    EXPECT_GE(later, kNow + config.body_timeout);
+    EXPECT_LT(later, kNow + config.body_timeout + milliseconds{100}) << "four empty blocks take no time";
     EXPECT_EQ(way->look_at_time(later - milliseconds{1}), 0u);
     EXPECT_EQ(way->look_at_time(later), 4u);
     EXPECT_FALSE(way->is_dead_end());
@@ -103,6 +114,48 @@ TEST_F(CatchUpTest, AQuestionThatIsNotAnsweredGoesToAnother) {
     EXPECT_EQ(way->take(kGuide, body(hashes[0])), Taken::Good);
     EXPECT_TRUE(way->answered(kGuide, hashes[0], false));
     EXPECT_TRUE(way->has_next());
+}
+
+TEST_F(CatchUpTest, WhoKnowsNoBodyAsksForOneAtATime) {
+    begin_unknowing(100);
+    for (const auto& ask : way->next_asks(kNow)) EXPECT_EQ(ask.blocks.size(), 1u);
+}
+
+TEST_F(CatchUpTest, WhoAnswersInTimeIsAskedForMoreAtOnce) {
+    config.bodies_ahead_max = 1'024;
+    begin(1'000);
+    auto asks = way->next_asks(kNow);
+    EXPECT_EQ(asks.size(), 2u);
+    std::size_t most = 0;
+    for (std::size_t round = 0; round < 20; ++round) {
+        answer(asks.at(0));
+        asks.erase(asks.begin());
+        for (auto& next : way->next_asks(kNow)) asks.push_back(std::move(next));
+        most = std::max(most, asks.size());
+    }
+    EXPECT_EQ(most, 8u);
+    EXPECT_GT(way->look_at_time(way->next_look().value()), 0u);
+    EXPECT_LE(way->next_asks(kNow).size(), 2u) << "who is late begins anew";
+}
+
+TEST_F(CatchUpTest, LargeBodiesAreGivenTheTimeThatASlowLinkTakes) {
+    begin(100);
+    way->end();
+    hashes.clear();
+    way->begin(kGuide, kNow, config.body_timeout);
+    const std::vector<ledger::Tx> large{{.outputs = {{.value = std::string(1'000'000, 'x')}}}};
+    SealedHeader header;
+    header.header.height = ledger::Height{1};
+    header.header.merkle_root = ledger::merkle_root_of(std::vector{ledger::wire_id_of(large[0])});
+    header.header.seal_root = ledger::seal_root_of(header.seal);
+    const auto hash = hash_of(header.header);
+    hashes.push_back(hash);
+    way->extend(hash, header);
+    extend(10, false);
+    (void)way->next_asks(kNow);
+    ASSERT_EQ(way->take(kGuide, {hash, std::make_shared<const std::vector<ledger::Tx>>(large)}), Taken::Good);
+    way->reset_times(kNow);
+    EXPECT_GE(way->next_look().value(), kNow + config.body_timeout + seconds{15}) << "a megabyte at 64 KiB a second";
 }
 
 TEST_F(CatchUpTest, OtherTransactionsThanTheHeadersAreToldFromMissingOnes) {
@@ -133,7 +186,7 @@ TEST_F(CatchUpTest, WhereNobodyHasTheNextBodyTheWayEnds) {
     Time now = kNow;
     for (int round = 0; round < 4 && !way->is_dead_end(); ++round) {
         (void)way->next_asks(now);
-        now = now + config.body_timeout;
+        now = way->next_look().value_or(now);
         (void)way->look_at_time(now);
     }
     EXPECT_TRUE(way->is_dead_end());

@@ -11,6 +11,10 @@ namespace {
 
 /// So many questions in a row may go unanswered: one may get lost with a link, two seldom do.
 constexpr std::uint32_t kLateMax = 2;
+/// A large block may take its time over a slow link: this many bytes a second are nobody's fault.
+constexpr std::size_t kSlowBytesPerSecond = 64u << 10;
+/// Questions open at the same time beyond `asks_per_peer`, once a peer has shown that it answers.
+constexpr std::size_t kMoreAsksMax = 6;
 
 }  // namespace
 
@@ -91,7 +95,8 @@ std::optional<PeerId> CatchUp::helper_for(const Step& step) const {
     std::pair<std::uint32_t, std::size_t> least{};
     for (const auto& [id, helper] : helpers_) {
         const std::pair burden{helper.late, open_of(id)};
-        if (helper.lacks || helper.height < step.height() || burden.second >= config_.asks_per_peer) continue;
+        if (helper.lacks || helper.height < step.height() || burden.second >= config_.asks_per_peer + helper.more)
+            continue;
         if (best && burden >= least) continue;
         least = burden;
         best = id;
@@ -99,10 +104,17 @@ std::optional<PeerId> CatchUp::helper_for(const Step& step) const {
     return best;
 }
 
+Time CatchUp::patience_with(PeerId peer, std::size_t bodies, Time now) const {
+    for (const Question& question : questions_)
+        if (question.peer == peer) bodies += question.blocks.size();
+    return now + config_.body_timeout + milliseconds{bodies * bytes_each_ * 1'000 / kSlowBytesPerSecond};
+}
+
 std::vector<CatchUp::Ask> CatchUp::next_asks(Time now) {
     std::vector<Ask> asks;
-    const std::size_t each = std::clamp(config_.ask_bodies_bytes / std::max<std::size_t>(1, bytes_each_),
-                                        std::size_t{1}, config_.ask_bodies_max);
+    // The first answers show how large bodies are here; until then one at a time.
+    const std::size_t fit = bytes_each_ == 0 ? 1 : config_.ask_bodies_bytes / bytes_each_;
+    const std::size_t each = std::clamp(fit, std::size_t{1}, config_.ask_bodies_max);
     const std::size_t window = std::min(road_.size(), config_.bodies_ahead_max);
     for (std::size_t at = 0; at < window; ++at) {
         if (road_[at].asked || road_[at].block) continue;
@@ -119,7 +131,8 @@ std::vector<CatchUp::Ask> CatchUp::next_asks(Time now) {
             ask.blocks.push_back(step.hash);
         }
         --at;
-        questions_.push_back({.peer = *peer, .asked = now, .blocks = ask.blocks});
+        questions_.push_back(
+            {.peer = *peer, .until = patience_with(*peer, ask.blocks.size(), now), .blocks = ask.blocks});
         asks.push_back(std::move(ask));
     }
     return asks;
@@ -156,6 +169,10 @@ bool CatchUp::answered(PeerId from, const ledger::BlockHash& first, bool more) {
         if (const Step* step = find(hash); step != nullptr && !step->block) complete = false;
     take_back(*question);
     questions_.erase(question);
+    if (complete) {
+        std::size_t& open = helpers_[from].more;
+        open = std::min(open + 1, kMoreAsksMax);
+    }
     if (complete || more) return true;
     helpers_[from].lacks = true;
     return from != guide_;
@@ -179,13 +196,14 @@ bool CatchUp::is_late(Time now) const { return asked_headers_ && now >= *asked_h
 std::size_t CatchUp::look_at_time(Time now) {
     std::size_t again = 0;
     for (const Question& question : questions_) {
-        if (now < question.asked + config_.body_timeout) continue;
+        if (now < question.until) continue;
         take_back(question);
         again += question.blocks.size();
         Helper& helper = helpers_[question.peer];
+        helper.more = 0;
         if (++helper.late >= kLateMax) helper.lacks = true;
     }
-    std::erase_if(questions_, [&](const Question& one) { return now >= one.asked + config_.body_timeout; });
+    std::erase_if(questions_, [&](const Question& one) { return now >= one.until; });
     return again;
 }
 
@@ -201,13 +219,13 @@ std::optional<Time> CatchUp::next_look() const {
     std::optional<Time> next;
     const auto consider = [&](Time when) { next = next ? std::min(*next, when) : when; };
     if (asked_headers_) consider(*asked_headers_ + patience_);
-    for (const Question& question : questions_) consider(question.asked + config_.body_timeout);
+    for (const Question& question : questions_) consider(question.until);
     return next;
 }
 
 void CatchUp::reset_times(Time now) {
     if (asked_headers_) asked_headers_ = now;
-    for (Question& question : questions_) question.asked = now;
+    for (Question& question : questions_) question.until = patience_with(question.peer, 0, now);
 }
 
 }  // namespace rhizome::core::detail

@@ -109,13 +109,16 @@ private:
     };
     struct Question {
         PeerId peer{};
-        Time asked{};
+        Time until{};  ///< then another peer is asked
         std::vector<ledger::BlockHash> blocks{};
     };
     struct Helper {
         ledger::Height height{};  ///< as it says
         bool lacks = false;       ///< it has not what this way needs, or does not answer
         std::uint32_t late = 0;   ///< questions that it did not answer, one after the other
+        /// Questions that it may have open beside the first few: one more for each that it answered in time. So that
+        /// there are always several blocks at hand: what follows one another is checked faster than each alone.
+        std::size_t more = 0;
     };
 
     [[nodiscard]] Step* find(const ledger::BlockHash& hash);
@@ -123,6 +126,8 @@ private:
     void take_back(const Question& question);
     [[nodiscard]] std::optional<PeerId> helper_for(const Step& step) const;
     [[nodiscard]] std::size_t open_of(PeerId peer) const;
+    /// When an answer of so many bodies, behind those that are asked of this peer already, is late.
+    [[nodiscard]] Time patience_with(PeerId peer, std::size_t bodies, Time now) const;
 
     Config config_;
     PeerId guide_{};
@@ -134,7 +139,7 @@ private:
     std::map<PeerId, Helper> helpers_;
     std::vector<Question> questions_;
     std::size_t held_bytes_ = 0;
-    std::size_t bytes_each_ = 64u << 10;  ///< of a body, by those that came: a guess that begins careful
+    std::size_t bytes_each_ = 0;  ///< of a body, by those that came; 0: none yet
 };
 
 }  // namespace rhizome::core::detail

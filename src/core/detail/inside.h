@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "base/flat_map.h"
 #include "base/random.h"
@@ -136,7 +137,7 @@ struct Node::Inside final : consensus::BlockLore {
     FlatMap<VoteName, Time> promised;
     std::map<consensus::MemberKey, ledger::TxId> accusing;  ///< the newest accusation by this node, of each member
     std::map<ledger::TxId, Awaited> awaited;
-    std::map<ledger::TxId, ledger::BlockHash> included;  ///< on the chain above the final block
+    std::unordered_map<ledger::TxId, ledger::BlockHash> included;  ///< on the chain above the final block
     LruCache<ledger::TxId, ledger::BlockHash> finals{65'536};
     std::set<Condition> conditions;
 

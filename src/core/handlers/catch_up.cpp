@@ -204,8 +204,10 @@ void Node::Inside::heard(PeerId from, const Bodies& message) {
         }
     }
     if (!catch_up.answered(from, message.first, message.more)) return leave_guide(FalseWay::BrokenPromise);
-    take_caught_up();
+    // First the next question, which is answered while this node works; and blocks whose answers are here already are
+    // looked at together.
     go_on_catching_up();
+    if (catch_up.has_next()) resume_wanted = true;
 }
 
 void Node::Inside::take_caught_up() {

@@ -274,6 +274,7 @@ void Node::Inside::note_final(const ledger::BlockHash& hash) {
         // The disk has lost it; who waits for what is still known.
         for (const auto& [id, where] : included)
             if (where == hash) ids.push_back(id);
+        std::sort(ids.begin(), ids.end());
     }
     for (const TxId& id : ids) {
         included.erase(id);
