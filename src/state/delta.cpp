@@ -163,16 +163,23 @@ constexpr std::uint8_t kHasAfter = 2;
 }  // namespace
 
 Bytes encode(const Delta& delta) {
-    Writer body;
+    // Counted first: of a large block these are megabytes, whose pages cost more than the second look.
     std::uint64_t count = 0;
+    std::size_t bytes = 0;
     delta.visit([&](const Change& change) {
         ++count;
-        body.u8(static_cast<std::uint8_t>((change.before ? kHasBefore : 0) | (change.after ? kHasAfter : 0)));
-        if (change.before) encode(body, *change.before);
-        if (change.after) encode(body, *change.after);
+        bytes += 1;
+        if (change.before) bytes += encoded_size(*change.before);
+        if (change.after) bytes += encoded_size(*change.after);
     });
-    Writer out{body.size() + 80};
-    out.id(delta.root_before()).id(delta.root_after()).varint(count).raw(body.view());
+    constexpr std::size_t kFrontAndChecksum = 32 + 32 + 10 + 8;  // who keeps it puts a checksum behind it
+    Writer out{bytes + kFrontAndChecksum};
+    out.id(delta.root_before()).id(delta.root_after()).varint(count);
+    delta.visit([&](const Change& change) {
+        out.u8(static_cast<std::uint8_t>((change.before ? kHasBefore : 0) | (change.after ? kHasAfter : 0)));
+        if (change.before) encode(out, *change.before);
+        if (change.after) encode(out, *change.after);
+    });
     return std::move(out).take();
 }
 

@@ -46,9 +46,11 @@ bool same(ByteView left, ByteView right) { return std::equal(left.begin(), left.
 /// A row ends in a checksum of its key and content: LMDB has none of its own.
 Bytes with_checksum(ByteView key, Bytes content) {
     const std::array<ByteView, 2> parts{key, ByteView{content}};
-    Writer out{content.size() + kChecksumBytes};
-    out.raw(content).u64(checksum_of(parts));
-    return std::move(out).take();
+    const std::uint64_t checksum = checksum_of(parts);
+    const std::size_t end = content.size();
+    content.resize(end + sizeof checksum);
+    std::memcpy(content.data() + end, &checksum, sizeof checksum);
+    return content;
 }
 
 Result<ByteView> without_checksum(const std::filesystem::path& file, std::string_view table, ByteView key,
@@ -383,8 +385,8 @@ Result<void> ChainIndex::Update::erase_on_chain(Height height) {
     return transaction_.erase(index_.tables_.chain, key_of(height));
 }
 
-Result<void> ChainIndex::Update::put_undo(const BlockHash& hash, ByteView delta) {
-    const Bytes whole = with_checksum(hash.view(), {delta.begin(), delta.end()});
+Result<void> ChainIndex::Update::put_undo(const BlockHash& hash, Bytes delta) {
+    const Bytes whole = with_checksum(hash.view(), std::move(delta));
     std::uint32_t slice = 0;
     for (std::size_t at = 0; at < whole.size(); at += kUndoSliceBytes, ++slice)
         TRY(transaction_.put(index_.tables_.undo, undo_key(hash, slice),

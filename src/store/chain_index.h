@@ -85,7 +85,7 @@ public:
         Result<void> put_on_chain(ledger::Height height, const ChainRow& row);
         /// Heights above are on no chain any more.
         Result<void> cut_chain_above(ledger::Height height);
-        Result<void> put_undo(const ledger::BlockHash& hash, ByteView delta);
+        Result<void> put_undo(const ledger::BlockHash& hash, Bytes delta);
         /// Forgets the changes of all blocks of these heights.
         Result<void> erase_undo(ledger::Height from, ledger::Height below);
         Result<void> put_note(std::string_view table, std::string_view name, ByteView bytes);

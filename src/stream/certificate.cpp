@@ -21,8 +21,6 @@ namespace {
 /// 512 certificates of 2 KiB each.
 constexpr std::size_t kPemBytesMax = 1024 * 1024;
 
-std::shared_ptr<x509_st> shared(x509_st* certificate) { return {certificate, detail::OpenSslFree{}}; }
-
 std::string text_of(const ASN1_STRING* text) {
     std::uint8_t* utf8 = nullptr;
     const int size = ASN1_STRING_to_UTF8(&utf8, text);
@@ -72,11 +70,39 @@ Time time_of(const ASN1_TIME* time) {
     return Time::from_unix_seconds(timegm(&parts));
 }
 
+Bytes fingerprint_of(const x509_st* certificate) {
+    Bytes out(32);
+    unsigned size = 32;
+    ensure(X509_digest(certificate, EVP_sha256(), out.data(), &size) == 1 && size == 32, "a certificate has a digest");
+    return out;
+}
+
 }  // namespace
+
+/// OpenSSL's object, and what reading takes it microseconds each time.
+struct Certificate::Inside {
+    explicit Inside(x509_st* read) : certificate(read) {
+        if (auto names = subject_entries(read, NID_commonName); !names.empty()) common_name = std::move(names.front());
+    }
+
+    detail::Owned<x509_st> certificate;
+    std::string common_name{};
+    std::vector<std::string> organizations = subject_entries(certificate.get(), NID_organizationName);
+    Time not_before = time_of(X509_get0_notBefore(certificate.get()));
+    Time not_after = time_of(X509_get0_notAfter(certificate.get()));
+    Bytes fingerprint = fingerprint_of(certificate.get());
+};
+
+x509_st* Certificate::native() const { return inside_->certificate.get(); }
+const std::string& Certificate::common_name() const { return inside_->common_name; }
+const std::vector<std::string>& Certificate::organizations() const { return inside_->organizations; }
+Time Certificate::not_before() const { return inside_->not_before; }
+Time Certificate::not_after() const { return inside_->not_after; }
+const Bytes& Certificate::fingerprint() const { return inside_->fingerprint; }
 
 Certificate Certificate::share(x509_st* certificate) {
     X509_up_ref(certificate);
-    return Certificate{shared(certificate)};
+    return Certificate{std::make_shared<const Inside>(certificate)};
 }
 
 Result<std::vector<Certificate>> Certificate::chain_from_pem(std::string_view pem) {
@@ -85,7 +111,7 @@ Result<std::vector<Certificate>> Certificate::chain_from_pem(std::string_view pe
     const detail::Owned<bio_st> bio{BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()))};
     std::vector<Certificate> out;
     while (x509_st* each = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
-        out.push_back(Certificate{shared(each)});
+        out.push_back(Certificate{std::make_shared<const Inside>(each)});
         if (out.size() > kChainMax) return fail(ErrorKind::Exhausted, "more than 512 certificates in one PEM text");
     }
     const unsigned long last = ERR_peek_last_error();
@@ -109,7 +135,7 @@ Result<Certificate> Certificate::from_der(ByteView der) {
     const auto size = static_cast<long>(std::min(der.size(), kPemBytesMax));
     x509_st* read = d2i_X509(nullptr, &at, size);
     if (read == nullptr) return detail::openssl_fail(ErrorKind::Invalid, "read the certificate");
-    Certificate out{shared(read)};
+    Certificate out{std::make_shared<const Inside>(read)};
     if (at != der.data() + der.size()) return fail(ErrorKind::Invalid, "there are bytes behind the certificate");
     return out;
 }
@@ -129,16 +155,9 @@ Bytes Certificate::to_der() const {
     return out;
 }
 
-std::string Certificate::common_name() const {
-    const auto names = subject_entries(native(), NID_commonName);
-    return names.empty() ? std::string{} : names.front();
-}
-std::vector<std::string> Certificate::organizations() const { return subject_entries(native(), NID_organizationName); }
 std::vector<std::string> Certificate::dns_names() const { return alternative_names(native(), GEN_DNS); }
 std::vector<std::string> Certificate::addresses() const { return alternative_names(native(), GEN_IPADD); }
 std::vector<std::string> Certificate::uris() const { return alternative_names(native(), GEN_URI); }
-Time Certificate::not_before() const { return time_of(X509_get0_notBefore(native())); }
-Time Certificate::not_after() const { return time_of(X509_get0_notAfter(native())); }
 bool Certificate::is_authority() const { return X509_check_ca(native()) == 1; }
 
 KeyKind Certificate::key_kind() const {
@@ -176,13 +195,6 @@ std::optional<Bytes> Certificate::extension(std::string_view oid) const {
     const ASN1_OCTET_STRING* value = X509_EXTENSION_get_data(X509_get_ext(native(), at));
     const std::uint8_t* data = ASN1_STRING_get0_data(value);
     return Bytes(data, data + ASN1_STRING_length(value));
-}
-
-Bytes Certificate::fingerprint() const {
-    Bytes out(32);
-    unsigned size = 32;
-    ensure(X509_digest(native(), EVP_sha256(), out.data(), &size) == 1 && size == 32, "a certificate has a digest");
-    return out;
 }
 
 bool Certificate::signed_by(const Certificate& authority) const {

@@ -31,13 +31,17 @@ public:
     [[nodiscard]] std::string to_pem() const;
     [[nodiscard]] Bytes to_der() const;
 
-    [[nodiscard]] std::string common_name() const;                 ///< empty when there is none
-    [[nodiscard]] std::vector<std::string> organizations() const;  ///< Kubernetes' groups
-    [[nodiscard]] std::vector<std::string> dns_names() const;      ///< subject alternative names
-    [[nodiscard]] std::vector<std::string> addresses() const;      ///< the same, IPv4 and IPv6 numbers
-    [[nodiscard]] std::vector<std::string> uris() const;           ///< the same
+    // What is asked with every request of a connection was read when the certificate was.
+    [[nodiscard]] const std::string& common_name() const;                 ///< empty when there is none
+    [[nodiscard]] const std::vector<std::string>& organizations() const;  ///< Kubernetes' groups
     [[nodiscard]] Time not_before() const;
     [[nodiscard]] Time not_after() const;
+    /// SHA-256 of the DER form.
+    [[nodiscard]] const Bytes& fingerprint() const;
+
+    [[nodiscard]] std::vector<std::string> dns_names() const;  ///< subject alternative names
+    [[nodiscard]] std::vector<std::string> addresses() const;  ///< the same, IPv4 and IPv6 numbers
+    [[nodiscard]] std::vector<std::string> uris() const;       ///< the same
     [[nodiscard]] bool is_authority() const;  ///< may sign certificates
     [[nodiscard]] KeyKind key_kind() const;
     [[nodiscard]] Bytes public_der() const;  ///< as `PrivateKey::public_der`
@@ -45,8 +49,6 @@ public:
     [[nodiscard]] std::optional<std::array<std::uint8_t, 32>> ed25519_key() const;
     /// The value of an extension named by its dotted number (`1.3.6.1.4.1.…`).
     [[nodiscard]] std::optional<Bytes> extension(std::string_view oid) const;
-    /// SHA-256 of the DER form.
-    [[nodiscard]] Bytes fingerprint() const;
 
     /// Whether `authority`'s key signed it. Nothing else is checked.
     [[nodiscard]] bool signed_by(const Certificate& authority) const;
@@ -59,13 +61,14 @@ public:
         return left.to_der() == right.to_der();
     }
 
-    [[nodiscard]] x509_st* native() const { return certificate_.get(); }  ///< for this module
+    [[nodiscard]] x509_st* native() const;  ///< for this module
     /// Takes a share of OpenSSL's object; for this module.
     static Certificate share(x509_st* certificate);
 
 private:
-    explicit Certificate(std::shared_ptr<x509_st> certificate) : certificate_(std::move(certificate)) {}
-    std::shared_ptr<x509_st> certificate_;  ///< never null
+    struct Inside;
+    explicit Certificate(std::shared_ptr<const Inside> inside) : inside_(std::move(inside)) {}
+    std::shared_ptr<const Inside> inside_;  ///< never null
 };
 
 /// What a new certificate says.

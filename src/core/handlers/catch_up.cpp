@@ -214,7 +214,8 @@ void Node::Inside::take_caught_up() {
     if (is_moving()) return;  // `resume` comes back to it
     std::vector<SharedBlock> taken;
     std::size_t bytes = 0;
-    while (catch_up.has_next() && taken.size() < config.blocks_per_slice && bytes < config.answer_bytes_max) {
+    // Two answers' worth: of the largest blocks still several, so that all cores work while one is executed.
+    while (catch_up.has_next() && taken.size() < config.blocks_per_slice && bytes < 2 * config.answer_bytes_max) {
         const SharedBlock block = catch_up.next_block();
         const auto hash = hash_of(block->header);
         bytes += ledger::encoded_size(*block);

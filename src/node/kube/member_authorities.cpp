@@ -63,7 +63,7 @@ void MemberAuthorities::keep(const Bytes& shown, Found found) {
 
 std::optional<std::string> MemberAuthorities::voucher_of(const stream::Certificate& shown,
                                                          const state::StateView& state, Time now) {
-    const Bytes print = shown.fingerprint();
+    const Bytes& print = shown.fingerprint();
     const std::lock_guard hold{mutex_};
     if (const auto known = found_.find(print); known != found_.end()) {
         const bool in_time = now >= shown.not_before() && now <= known->second.until;

@@ -189,8 +189,8 @@ Result<void> Indexer::write(std::span<const IndexItem> items, const Notes& notes
         if (item.cut_above) TRY(update.cut_chain_above(*item.cut_above));
         for (const auto& [height, row] : item.chain) TRY(update.put_on_chain(height, row));
         for (const auto& [hash, delta] : item.changes) {
-            const Bytes bytes = state::encode(delta);
-            if (bytes.size() <= settings_.undo_bytes_max) TRY(update.put_undo(hash, bytes));
+            Bytes bytes = state::encode(delta);
+            if (bytes.size() <= settings_.undo_bytes_max) TRY(update.put_undo(hash, std::move(bytes)));
         }
         if (item.sequence != 0) {
             head.log = item.after;
