@@ -30,8 +30,8 @@ using SharedTx = std::shared_ptr<const CheckedTx>;
 /// Everything about `tx` that needs no chain: sizes, push-only minimal unlocking scripts, no input twice, strict JSON,
 /// identities, no two outputs for one resource. Also refuses the null outpoint outside genesis (`allow_genesis`).
 Result<SharedTx, Reject> check_tx(Tx tx, bool allow_genesis = false);
-/// `tx` with other unlocking scripts, one for each input: what `check_tx` says of it then. Neither what its outputs name
-/// nor what its signatures sign depends on them, so nothing of that is looked at again.
+/// `tx` with other unlocking scripts, one for each input: what `check_tx` says of it then. Neither what its outputs
+/// name nor what its signatures sign depends on them, so nothing of that is looked at again.
 Result<SharedTx, Reject> with_unlocking(const CheckedTx& tx, std::vector<Bytes> scripts);
 
 crypto::Hash256 merkle_root_of_txs(std::span<const SharedTx> txs);

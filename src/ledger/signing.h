@@ -44,7 +44,7 @@ struct InputProgress {
     bool signed_now = false;     ///< this call added one
     /// That one, as caches name it: whoever has just made it knows that it is good.
     std::optional<SignatureCache::Key> made{};
-    Bytes unlocking{};           ///< the script, with as many signatures as there are
+    Bytes unlocking{};  ///< the script, with as many signatures as there are
 };
 
 /// Someone who signs. Borrows the secret.

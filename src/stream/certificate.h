@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::vector<std::string> dns_names() const;  ///< subject alternative names
     [[nodiscard]] std::vector<std::string> addresses() const;  ///< the same, IPv4 and IPv6 numbers
     [[nodiscard]] std::vector<std::string> uris() const;       ///< the same
-    [[nodiscard]] bool is_authority() const;  ///< may sign certificates
+    [[nodiscard]] bool is_authority() const;                   ///< may sign certificates
     [[nodiscard]] KeyKind key_kind() const;
     [[nodiscard]] Bytes public_der() const;  ///< as `PrivateKey::public_der`
     /// The 32 bytes of an Ed25519 key; nothing for other kinds. What a peer is known by.

@@ -71,7 +71,8 @@ void say_waited(const script::Policy& policy, const state::Mark& since, const le
 
 bool waits(const script::Policy& policy) {
     return policy.kind == script::PolicyKind::After ||
-           std::any_of(policy.inner.begin(), policy.inner.end(), [](const script::Policy& inner) { return waits(inner); });
+           std::any_of(policy.inner.begin(), policy.inner.end(),
+                       [](const script::Policy& inner) { return waits(inner); });
 }
 
 /// Whether a wait may open it.
