@@ -53,8 +53,8 @@ RC_GTEST_PROP(JsonProperty, WhatIsPrintedIsReadBack, (std::uint64_t seed)) {
 
 RC_GTEST_PROP(JsonProperty, TheOrderOfMembersDoesNotMatterToEqualityAndCanonicalText, (std::uint64_t seed)) {
     Random random{seed};
-    std::vector<std::pair<std::string, Value>>
-        members;  // the colon keeps keys apart: "1" + "2" is "12" + "" without it
+    std::vector<std::pair<std::string, Value>> members;
+    // The colon keeps keys apart: "1" + "2" is "12" + "" without it.
     for (std::uint64_t left = random.below(40); left > 0; --left)
         members.emplace_back(std::to_string(left) + ':' + test::random_text(random), random_json(random, 1));
     Object first, second;
