@@ -145,6 +145,16 @@ Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Va
     return warnings;
 }
 
+Result<void, Status> check_name(const Call& call, const json::Value& object) {
+    const std::string_view name = cluster::name_of(object);
+    if (name == call.path.name) return {};
+    if (name.empty())
+        return Fail{bad_request(fmt::format(
+            "the name of the object ({} based on URL) was undeterminable: name must be provided", call.path.name))};
+    return Fail{bad_request(
+        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, call.path.name))};
+}
+
 Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* shown, bool status) {
     const Kind& kind = *call.kind;
     std::optional<json::Value> readable;

@@ -23,6 +23,14 @@ json::Value readable_value(const Call& call, const Present& present, const Heard
 Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Value& object, const json::Value& shown,
                                                       bool status);
 
+/// 400 where a changed object names another than the path, or none.
+Result<void, Status> check_name(const Call& call, const json::Value& object);
+
+/// The answer to a change that leaves everything as it stands, after webhooks had their say; nothing where it changes
+/// something.
+std::optional<Reply> reply_if_same(const Call& call, const Present& present, const Draft& draft,
+                                   const HeardOf& heard_of);
+
 /// Brings an admitted object, as webhooks left it, into form again and validates it. `shown`: the version it replaces;
 /// null: it is new. `status` as above.
 Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* shown, bool status);

@@ -195,17 +195,31 @@ std::optional<AdmissionTarget> wants(const Webhook& hook, const Call& call, Oper
     return target;
 }
 
+namespace {
+
+/// What a part with a form of its own is; nothing for those that are the object itself.
+std::optional<json::Object> kind_of_part(std::string_view subresource) {
+    if (subresource == "scale") return json::Object{{"group", "autoscaling"}, {"version", "v1"}, {"kind", "Scale"}};
+    if (subresource == "eviction") return json::Object{{"group", "policy"}, {"version", "v1"}, {"kind", "Eviction"}};
+    if (subresource == "binding") return json::Object{{"group", ""}, {"version", "v1"}, {"kind", "Binding"}};
+    return std::nullopt;
+}
+
+}  // namespace
+
 json::Value admission_review(const Call& call, const AdmissionQuestion& question) {
     const Kind& kind = *question.target.kind;
+    const auto part = kind_of_part(call.path.subresource);
     const auto in_version = [&](const json::Value* object) {
         if (object == nullptr) return json::Value{};
         json::Value copy = *object;
-        if (&kind != call.kind && copy.is_object()) copy["apiVersion"] = kind.api_version();
+        if (&kind != call.kind && !part && copy.is_object()) copy["apiVersion"] = kind.api_version();
         return copy;
     };
-    json::Object request{{"uid", question.uid}, {"kind", kind_object(kind)}, {"resource", resource_object(kind)}};
+    json::Object request{
+        {"uid", question.uid}, {"kind", part.value_or(kind_object(kind))}, {"resource", resource_object(kind)}};
     if (!question.target.subresource.empty()) request.set("subResource", question.target.subresource);
-    request.set("requestKind", kind_object(*call.kind));
+    request.set("requestKind", part.value_or(kind_object(*call.kind)));
     request.set("requestResource", resource_object(*call.kind));
     if (!call.path.subresource.empty()) request.set("requestSubResource", call.path.subresource);
     if (!call.path.name.empty()) request.set("name", call.path.name);

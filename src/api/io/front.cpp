@@ -124,8 +124,7 @@ Result<Call, Status> call_of(const Service& service, const http::Request& reques
     // One object of a namespaced kind has a namespace.
     if (call.kind->namespaced && call.path.name_space.empty() &&
         (!call.path.name.empty() || call.verb == Verb::Create || call.verb == Verb::DeleteCollection))
-        return Fail{call.verb == Verb::Create ? bad_request("an empty namespace may not be set during creation")
-                                              : no_such_path()};
+        return Fail{call.kind->custom || !call.path.name.empty() ? no_such_path() : method_not_allowed()};
     const bool is_passed_on = call.path.subresource == "proxy";  // whose form is somebody else's business
     const auto form = form_wanted(is_passed_on ? "" : request.headers.find("Accept").value_or(""));
     if (!form) return Fail{not_acceptable("application/json, application/json;as=Table;v=v1;g=meta.k8s.io")};
@@ -279,11 +278,17 @@ std::string audit_id(const Service& service, const http::Request& request) {
     return cluster::uid_from(entropy);
 }
 
+/// What can only be read.
+Response to_reader(const http::Request& request, Response response) {
+    if (request.method == "GET" || request.method == "HEAD") return prettied(request, std::move(response));
+    return http_response(reply_of(method_not_allowed()));
+}
+
 Task<void> serve(SharedService service, Exchange& asked) {
     ObservedExchange exchange{service->observer, asked, [service] { return service->backend.now(); },
                               audit_id(*service, asked.request())};
     if (auto open = answer_open(*service, exchange.request())) {
-        auto response = prettied(exchange.request(), *std::move(open));
+        auto response = to_reader(exchange.request(), *std::move(open));
         (void)co_await exchange.respond(std::move(response));
         co_return;
     }
@@ -294,7 +299,7 @@ Task<void> serve(SharedService service, Exchange& asked) {
         co_return;
     }
     if (auto found = answer_discovery(*service, exchange.request())) {
-        auto response = prettied(exchange.request(), *std::move(found));
+        auto response = to_reader(exchange.request(), *std::move(found));
         (void)co_await exchange.respond(std::move(response));
         co_return;
     }

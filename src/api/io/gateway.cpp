@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "api/admission.h"
 #include "api/certificates.h"
 #include "api/io/access.h"
 #include "api/io/custom.h"
@@ -486,6 +487,8 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
                 refused.warnings = draft.warnings;
                 co_return refused;
             }
+            if (auto same = reply_if_same(call, found.present, draft, service->backend.heard_of()))
+                co_return *std::move(same);
         }
         if (call.is_dry()) co_return dry_reply(*service, call, std::move(draft), found);
         if (passing) {

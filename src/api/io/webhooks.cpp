@@ -82,8 +82,12 @@ public:
         if (present.object) before_ = shown_value(*call.kind, present.object, service_->backend.heard_of());
         const std::string_view part = call.path.subresource;
         is_part_ = part == "eviction" || part == "binding" || part == "scale";
-        if (is_part_) {
-            // What is asked about is what was sent, not the object that it leads to.
+        if (part == "scale") {
+            // Whichever way it was sent, as a whole or as a patch, it is about two Scales.
+            if (draft.object) object_ = scale_of(*call.kind, shown_form(*draft.object));
+            if (before_) told_before_ = scale_of(*call.kind, *before_);
+        } else if (is_part_) {
+            // What is asked about is what was sent, not the object that it leads to; there was none before.
             if (auto sent = read_object(call)) object_ = *std::move(sent);
         } else if (operation_ != Operation::Delete && draft.object) {
             object_ = shown_form(*draft.object);
@@ -91,6 +95,7 @@ public:
             // It goes with this change, which is an update of it nevertheless.
             object_ = shown_form(*draft.last);
         }
+        if (!is_part_) told_before_ = before_;
     }
 
     Task<Result<void, Status>> run() {
@@ -224,7 +229,7 @@ private:
                                      .operation = operation_,
                                      .target = target,
                                      .object = operation_ == Operation::Delete ? nullptr : object(),
-                                     .before = before()});
+                                     .before = told_before_ ? &*told_before_ : nullptr});
         auto answer = co_await send(hook, review, uid);
         if (!answer) {
             service_->options.log.warn("an admission webhook could not be asked",
@@ -265,6 +270,7 @@ private:
     stream::Deadline deadline_;
     Operation operation_ = Operation::Create;
     std::optional<json::Value> before_{};
+    std::optional<json::Value> told_before_{};  ///< the same, as webhooks see it
     std::optional<json::Value> object_{};
     bool is_part_ = false;
     bool changed_ = false;

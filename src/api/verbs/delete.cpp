@@ -11,6 +11,30 @@
 namespace rhizome::api {
 namespace {
 
+/// What the options of a request are called in refusals.
+Kind options_kind(std::string_view name) {
+    Kind kind;
+    kind.group = "meta.k8s.io";
+    kind.kind = name;
+    return kind;
+}
+
+std::string_view options_name(Verb verb) {
+    switch (verb) {
+        case Verb::Create: return "CreateOptions";
+        case Verb::Update: return "UpdateOptions";
+        case Verb::Patch: return "PatchOptions";
+        default: return "DeleteOptions";
+    }
+}
+
+Result<void, Status> check_dry_run(const Call& call, std::string_view wanted) {
+    if (wanted == "All") return {};
+    cluster::FieldErrors errors;
+    errors.push_back(cluster::not_supported(cluster::Where("dryRun"), std::string{wanted}, {"All"}));
+    return Fail{invalid(options_kind(options_name(call.verb)), "", errors)};
+}
+
 /// `DeleteOptions`, from the body and the query.
 struct Options {
     std::string uid{};
@@ -23,15 +47,27 @@ Result<Options, Status> options_of(const Call& call) {
     Options options{.propagation = std::string{call.query.text("propagationPolicy")}};
     TRY(const auto grace, call.query.number("gracePeriodSeconds"));
     if (grace) options.grace_seconds = static_cast<std::int64_t>(*grace);
-    if (call.body.empty()) return options;
-    TRY(const json::Value body, read_object(call));
-    options.uid = body.text_at({"preconditions", "uid"});
-    options.resource_version = body.text_at({"preconditions", "resourceVersion"});
-    if (const auto policy = body.text_at({"propagationPolicy"}); !policy.empty()) options.propagation = policy;
-    if (const json::Value* seconds = body.find("gracePeriodSeconds")) options.grace_seconds = seconds->if_int64();
-    if (!options.propagation.empty() && options.propagation != "Background" && options.propagation != "Foreground" &&
-        options.propagation != "Orphan")
-        return Fail{bad_request("propagationPolicy is Background, Foreground or Orphan")};
+    std::optional<bool> orphans;
+    if (call.query.has("orphanDependents")) orphans = call.query.flag("orphanDependents");
+    if (!call.body.empty()) {
+        TRY(const json::Value body, read_object(call));
+        options.uid = body.text_at({"preconditions", "uid"});
+        options.resource_version = body.text_at({"preconditions", "resourceVersion"});
+        if (const auto policy = body.text_at({"propagationPolicy"}); !policy.empty()) options.propagation = policy;
+        if (const json::Value* seconds = body.find("gracePeriodSeconds")) options.grace_seconds = seconds->if_int64();
+        if (const json::Value* said = body.find("orphanDependents"); said != nullptr && said->if_boolean())
+            orphans = *said->if_boolean();
+    }
+    cluster::FieldErrors errors;
+    const std::string& policy = options.propagation;
+    if (!policy.empty() && orphans)
+        errors.push_back(cluster::invalid(cluster::Where("propagationPolicy"), policy,
+                                          "orphanDependents and deletionPropagation cannot be both set"));
+    if (!policy.empty() && policy != "Background" && policy != "Foreground" && policy != "Orphan")
+        errors.push_back(cluster::not_supported(cluster::Where("propagationPolicy"), policy,
+                                                {"Foreground", "Background", "Orphan", "nil"}));
+    if (!errors.empty()) return Fail{invalid(options_kind("DeleteOptions"), "", errors)};
+    if (orphans) options.propagation = *orphans ? "Orphan" : "Background";
     return options;
 }
 
@@ -58,11 +94,15 @@ void add_finalizer(const Options& options, const Present& present, json::Value& 
 }  // namespace
 
 Result<bool, Status> asks_for_dry_run(const Call& call) {
+    for (const std::string_view one : call.query.all("dryRun")) TRY(check_dry_run(call, one));
     const bool evicts = call.verb == Verb::Create && call.path.subresource == "eviction";
     if ((call.verb != Verb::Delete && !evicts) || call.body.empty()) return false;
     TRY(const json::Value body, read_object(call));
     const json::Value* dry = evicts ? body.find_path({"deleteOptions", "dryRun"}) : body.find("dryRun");
-    return dry != nullptr && dry->is_array() && !dry->if_array()->empty();
+    if (dry == nullptr || !dry->is_array()) return false;
+    for (const json::Value& one : *dry->if_array())
+        TRY(check_dry_run(call, one.if_string() == nullptr ? std::string_view{} : *one.if_string()));
+    return !dry->if_array()->empty();
 }
 
 Planned delete_verb(const Call& call, const Present& present, const HeardOf& heard_of) {

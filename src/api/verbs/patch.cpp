@@ -77,11 +77,13 @@ Result<json::Value, Status> patched_value(const Call& call, const json::Value& b
 
 Planned patch_verb(const Call& call, const Present& present, const HeardOf& heard_of) {
     if (patch_type(call.media) == PatchType::Apply) return apply_verb(call, present, heard_of);
+    if (!patch_type(call.media)) return Fail{unsupported_media_type(patch_types_accepted(call.kind->custom))};
     TRY(const FieldManager manager, manager_of(call));
     if (!present.object) return Fail{not_found(*call.kind, call.path.name)};
     TRY(const json::Value before, standing_value(call, present, heard_of));
     TRY(json::Value object, patched_value(call, before));
     if (!object.is_object()) return Fail{bad_request("the patch leaves no object")};
+    TRY(check_name(call, object));
     TRY(auto warnings, admit_change(call, object, before, call.path.subresource == "status"));
     track_change(call, manager, present.object, before, object);
     return change_to(call, present, before, std::move(object), std::move(warnings), heard_of);

@@ -74,6 +74,34 @@ TEST_F(KubeApiNode, WritesNeedAKeyThatOpensTheLock) {
     EXPECT_EQ(root("GET", one).status, 404u);
 }
 
+TEST_F(KubeApiNode, WhatAPathDoesNotTakeIsNotAllowed) {
+    for (const auto& [method, path] : {std::pair{"POST", "/api/v1/pods"},
+                                       {"DELETE", "/api/v1/pods"},
+                                       {"POST", "/version"},
+                                       {"POST", "/api/v1"},
+                                       {"DELETE", "/apis"}}) {
+        const auto answer = root(method, path, "{}");
+        EXPECT_EQ(answer.status, 405u) << method << " " << path << ": " << answer.text;
+        EXPECT_EQ(answer.body.text_at({"reason"}), "MethodNotAllowed");
+    }
+}
+
+TEST_F(KubeApiNode, AChangeNamesTheObjectOfItsPath) {
+    const std::string maps = "/api/v1/namespaces/default/configmaps";
+    ASSERT_EQ(root("POST", maps, config_map("one", "1")).status, 201u);
+    const auto refused = [&](const auto& answer, std::string_view why) {
+        EXPECT_EQ(answer.status, 400u) << answer.text;
+        EXPECT_EQ(answer.body.text_at({"message"}), why);
+    };
+    constexpr std::string_view kOther = "the name of the object (other) does not match the name on the URL (one)";
+    refused(root("PUT", maps + "/one", config_map("other", "2")), kOther);
+    refused(root("PATCH", maps + "/one", R"({"metadata":{"name":"other"}})", "application/merge-patch+json"), kOther);
+    refused(root("PUT", maps + "/one", R"({"data":{"v":"2"}})"),
+            "the name of the object (one based on URL) was undeterminable: name must be provided");
+    EXPECT_EQ(root("GET", maps + "/one").body.text_at({"data", "v"}), "1");
+    EXPECT_EQ(root("PATCH", maps + "/none", "{}", "text/plain").status, 415u);
+}
+
 TEST_F(KubeApiNode, AVersionThatWasSeenBeforeIsAConflict) {
     const Answered first = root("POST", kMaps, config_map("a", "1"));
     ASSERT_EQ(first.status, 201u) << first.text;

@@ -138,6 +138,41 @@ TEST_F(KubeDeletion, AnOwnerDeletedInTheForegroundGoesLast) {
               "Success");
 }
 
+TEST_F(KubeDeletion, OptionsThatNobodyKnowsDeleteNothing) {
+    make("one");
+    const std::string one = at("default", "configmaps", "one");
+    const auto refused = [&](std::string_view query, std::string_view body, std::string_view why) {
+        const Answered answer = root("DELETE", fmt::format("{}{}", one, query), std::string{body});
+        EXPECT_EQ(answer.status, 422u) << answer.text;
+        EXPECT_EQ(answer.body.text_at({"message"}), why);
+    };
+    constexpr std::string_view kPolicy =
+        R"(DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Slowly": supported values: )"
+        R"("Background", "Foreground", "Orphan", "nil")";
+    refused("?propagationPolicy=Slowly", "", kPolicy);
+    refused("", R"({"propagationPolicy":"Slowly"})", kPolicy);
+    refused(
+        "", R"({"propagationPolicy":"Orphan","orphanDependents":true})",
+        R"(DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "Orphan": orphanDependents and )"
+        "deletionPropagation cannot be both set");
+    constexpr std::string_view kDry =
+        R"(DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "Some": supported values: "All")";
+    refused("?dryRun=Some", "", kDry);
+    refused("", R"({"dryRun":["All","Some"]})", kDry);
+    EXPECT_EQ(root("GET", one).status, 200u);
+    EXPECT_EQ(root("DELETE", one, R"({"dryRun":["All"]})").status, 200u);
+    EXPECT_EQ(root("GET", one).status, 200u);
+    EXPECT_EQ(root("POST", at("default", "configmaps") + "?dryRun=", R"({"metadata":{"name":"two"}})").status, 422u);
+}
+
+TEST_F(KubeDeletion, OrphanDependentsIsTheOldWayToSayIt) {
+    const std::string uid = make("owner");
+    make("child", owner("owner", uid));
+    ASSERT_EQ(root("DELETE", at("default", "configmaps", "owner"), R"({"orphanDependents":true})").status, 200u);
+    until_gone(at("default", "configmaps", "owner"));
+    EXPECT_EQ(root("GET", at("default", "configmaps", "child")).status, 200u);
+}
+
 TEST_F(KubeDeletion, OrphansStayWithoutTheirOwner) {
     const std::string uid = make("owner");
     make("child", owner("owner", uid));

@@ -225,6 +225,61 @@ TEST_F(KubeWebhooks, SeeWhatIsLeftOfAnObjectThatGoesWithItsLastFinalizer) {
     EXPECT_EQ(root("GET", std::string{kMaps} + "/m").status, 404u);
 }
 
+TEST_F(KubeWebhooks, OfAScaleTheySeeBothScalesHoweverItIsSent) {
+    constexpr const char* kDeployments = "/apis/apps/v1/namespaces/default/deployments";
+    ASSERT_EQ(root("POST", kDeployments,
+                   R"({"metadata":{"name":"w"},"spec":{"replicas":1,"selector":{"matchLabels":{"a":"b"}},"template":)"
+                   R"({"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})")
+                  .status,
+              201u);
+    at("/few", [](const json::Value& request) {
+        const json::Value* wanted = request.find_path({"object", "spec", "replicas"});
+        const bool few = wanted != nullptr && wanted->if_int64().value_or(99) <= 3;
+        return std::string{few ? R"("allowed":true)" : R"("allowed":false,"status":{"message":"too many"})"};
+    });
+    configure("validating", "few",
+              fmt::format(R"({{"name":"few.example.com","sideEffects":"None","admissionReviewVersions":["v1"],)"
+                          R"("clientConfig":{{"url":"{}","caBundle":"{}"}},"rules":[{{"operations":["UPDATE"],)"
+                          R"("apiGroups":["apps"],"apiVersions":["v1"],"resources":["deployments/scale"]}}]}})",
+                          url("/few"), bundle()));
+    const std::string scale = std::string{kDeployments} + "/w/scale";
+    const auto by_patch = [&](std::string_view replicas) {
+        return root("PATCH", scale, fmt::format(R"({{"spec":{{"replicas":{}}}}})", replicas),
+                    "application/merge-patch+json");
+    };
+    EXPECT_EQ(by_patch("4").status, 400u) << "a patch does not pass it by";
+    const Answered done = by_patch("2");
+    ASSERT_EQ(done.status, 200u) << done.text;
+    EXPECT_EQ(root("PUT", scale,
+                   R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"w"},"spec":{"replicas":9}})")
+                  .status,
+              400u);
+    const json::Value first = requests().front();
+    EXPECT_EQ(json::print(*first.find("kind")), R"({"group":"autoscaling","version":"v1","kind":"Scale"})");
+    EXPECT_EQ(json::print(*first.find("requestKind")), json::print(*first.find("kind")));
+    EXPECT_EQ(first.text_at({"object", "kind"}), "Scale");
+    EXPECT_EQ(first.text_at({"oldObject", "kind"}), "Scale");
+    EXPECT_EQ(first.find_path({"oldObject", "spec", "replicas"})->if_int64(), 1);
+    EXPECT_EQ(first.text_at({"resource", "resource"}), "deployments");
+    EXPECT_EQ(first.text_at({"subResource"}), "scale");
+}
+
+TEST_F(KubeWebhooks, AreAskedAboutChangesThatChangeNothing) {
+    ASSERT_EQ(make("one").status, 201u);
+    const std::string one = std::string{kMaps} + "/one";
+    const std::string version{root("GET", one).body.text_at({"metadata", "resourceVersion"})};
+    at("/yes", [](const json::Value&) { return std::string{R"("allowed":true,"warnings":["seen"])"}; });
+    configure("validating", "yes", webhook("yes"));
+    const auto nothing = [&] { return root("PATCH", one, "{}", "application/merge-patch+json"); };
+    const Answered same = nothing();
+    ASSERT_EQ(same.status, 200u) << same.text;
+    EXPECT_EQ(same.body.text_at({"metadata", "resourceVersion"}), version) << "nothing was written";
+    EXPECT_EQ(requests().size(), 1u);
+    EXPECT_EQ(same.warnings, std::vector<std::string>{R"(299 - "seen")"});
+    at("/yes", [](const json::Value&) { return std::string{R"("allowed":false,"status":{"message":"no"})"}; });
+    EXPECT_EQ(nothing().status, 400u);
+}
+
 TEST_F(KubeWebhooks, AStatusHasItsOwnersWhileAnybodyIsAsked) {
     at("/fine", [](const json::Value&) { return std::string{R"("allowed":true)"}; });
     configure("validating", "v", webhook("fine"));
