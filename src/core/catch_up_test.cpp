@@ -22,11 +22,12 @@ protected:
         config.ask_bodies_max = 4;
         config.bodies_ahead_max = 32;
     }
-    /// A way along so many headers, by one who has seen the body of an empty block before.
+    /// A way along so many headers, by one who has seen bodies of empty blocks before.
     void begin(std::size_t headers, bool more = false) {
-        begin_unknowing(1);
-        answer(way->next_asks(kNow).at(0));
-        (void)way->next_block();
+        begin_unknowing(8);
+        for (auto asks = way->next_asks(kNow); !asks.empty(); asks = way->next_asks(kNow))
+            for (const CatchUp::Ask& ask : asks) answer(ask);
+        while (way->has_next()) (void)way->next_block();
         way->end();
         hashes.clear();
         way->begin(kGuide, kNow, config.body_timeout);

@@ -29,7 +29,9 @@ void let_them_write(Sim& sim, const std::vector<std::size_t>& machines, microsec
 }
 
 TEST(SyncSim, WhoMissedHundredsOfBlocksGetsThemHeadersFirstFromSeveralPeers) {
-    Sim sim{{.seed = 5, .machines = 5, .link = {.delay = 5ms, .jitter = 2ms}}};
+    Setup setup{.seed = 5, .machines = 5, .link = {.delay = 5ms, .jitter = 2ms}};
+    setup.config.bodies_ahead_max = 16;  // the first peer alone would have sent all before the next one is linked
+    Sim sim{setup};
     ASSERT_TRUE(grow_up(sim, 5));
     sim.crash(4);
     const std::uint64_t before = height_of(sim, 0);

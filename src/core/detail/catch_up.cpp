@@ -112,9 +112,10 @@ Time CatchUp::patience_with(PeerId peer, std::size_t bodies, Time now) const {
 
 std::vector<CatchUp::Ask> CatchUp::next_asks(Time now) {
     std::vector<Ask> asks;
-    // The first answers show how large bodies are here; until then one at a time.
+    // The first answers show how large bodies are here: until then one at a time, then twice as many with each answer,
+    // so that others who have them come to word as well.
     const std::size_t fit = bytes_each_ == 0 ? 1 : config_.ask_bodies_bytes / bytes_each_;
-    const std::size_t each = std::clamp(fit, std::size_t{1}, config_.ask_bodies_max);
+    const std::size_t each = std::clamp(std::min(fit, bodies_tried_), std::size_t{1}, config_.ask_bodies_max);
     const std::size_t window = std::min(road_.size(), config_.bodies_ahead_max);
     for (std::size_t at = 0; at < window; ++at) {
         if (road_[at].asked || road_[at].block) continue;
@@ -172,6 +173,7 @@ bool CatchUp::answered(PeerId from, const ledger::BlockHash& first, bool more) {
     if (complete) {
         std::size_t& open = helpers_[from].more;
         open = std::min(open + 1, kMoreAsksMax);
+        bodies_tried_ = std::min(2 * bodies_tried_, config_.ask_bodies_max);
     }
     if (complete || more) return true;
     helpers_[from].lacks = true;

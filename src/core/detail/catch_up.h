@@ -139,7 +139,8 @@ private:
     std::map<PeerId, Helper> helpers_;
     std::vector<Question> questions_;
     std::size_t held_bytes_ = 0;
-    std::size_t bytes_each_ = 0;  ///< of a body, by those that came; 0: none yet
+    std::size_t bytes_each_ = 0;    ///< of a body, by those that came; 0: none yet
+    std::size_t bodies_tried_ = 1;  ///< so many may be asked for at once, by the answers that came
 };
 
 }  // namespace rhizome::core::detail
