@@ -29,8 +29,10 @@ void let_them_write(Sim& sim, const std::vector<std::size_t>& machines, microsec
 }
 
 TEST(SyncSim, WhoMissedHundredsOfBlocksGetsThemHeadersFirstFromSeveralPeers) {
-    Setup setup{.seed = 5, .machines = 5, .link = {.delay = 5ms, .jitter = 2ms}};
-    setup.config.bodies_ahead_max = 16;  // the first peer alone would have sent all before the next one is linked
+    sim::Setup setup{.seed = 5, .machines = 5, .link = {.delay = 5ms, .jitter = 2ms}};
+    // The first peer alone would have sent all of them before the next one is linked.
+    setup.config.bodies_ahead_max = 16;
+    setup.config.ask_bodies_max = 4;
     Sim sim{setup};
     ASSERT_TRUE(grow_up(sim, 5));
     sim.crash(4);
