@@ -65,8 +65,9 @@ public:
         said_.value().push_back(json::print(event));
     }
 
-    /// Ends the subscriber's connection; what is said next is said to the next one.
-    void drop_subscriber() { dropped_ = true; }
+    /// Ends the subscriber's connection, and those after it as long as nobody may subscribe; what is said next is said
+    /// to the next one.
+    void let_subscribe(bool may) { dropped_ = !may; }
 
 private:
     stream::Task<void> pass_on(http::Exchange& exchange) {
@@ -95,7 +96,7 @@ private:
         if (!socket) co_return;
         bool over = false;
         exchange.when_ending([&over](http::Ending) { over = true; });
-        while (!over && !dropped_.exchange(false)) {
+        while (!over && !dropped_) {
             std::vector<std::string> events;
             {
                 const auto hold = said_.lock();
@@ -371,8 +372,9 @@ TEST_F(RemoteBackendTest, AProxyThatVerifiesIsWellAgainAndIllWithoutProofs) {
         return names;
     };
     EXPECT_TRUE(eventually([&] { return ill().empty(); }));
-    bent->drop_subscriber();
+    bent->let_subscribe(false);
     EXPECT_TRUE(eventually([&] { return ill() == "node "; }));
+    bent->let_subscribe(true);
     make_namespace("web");
     EXPECT_TRUE(eventually([&] { return ill().empty(); })) << ill();
     bent->set_bend([](const std::string& target, json::Value& answer) {
