@@ -145,14 +145,29 @@ Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Va
     return warnings;
 }
 
+Status invalid_options(const Call& call, const cluster::FieldErrors& errors) {
+    Kind options{.group = "meta.k8s.io"};
+    switch (call.verb) {
+        case Verb::Create: options.kind = "CreateOptions"; break;
+        case Verb::Update: options.kind = "UpdateOptions"; break;
+        case Verb::Patch: options.kind = "PatchOptions"; break;
+        default: options.kind = "DeleteOptions";
+    }
+    return invalid(options, "", errors);
+}
+
+Status names_another(const Call& call, std::string_view name) {
+    return bad_request(
+        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, call.path.name));
+}
+
 Result<void, Status> check_name(const Call& call, const json::Value& object) {
     const std::string_view name = cluster::name_of(object);
     if (name == call.path.name) return {};
     if (name.empty())
         return Fail{bad_request(fmt::format(
             "the name of the object ({} based on URL) was undeterminable: name must be provided", call.path.name))};
-    return Fail{bad_request(
-        fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, call.path.name))};
+    return Fail{names_another(call, name)};
 }
 
 Result<void, Status> readmit(const Call& call, json::Value& object, const json::Value* shown, bool status) {

@@ -23,7 +23,12 @@ json::Value readable_value(const Call& call, const Present& present, const Heard
 Result<std::vector<std::string>, Status> admit_change(const Call& call, json::Value& object, const json::Value& shown,
                                                       bool status);
 
-/// 400 where a changed object names another than the path, or none.
+/// 422: the options of the request (`DeleteOptions` and their like) break rules.
+Status invalid_options(const Call& call, const cluster::FieldErrors& errors);
+
+/// 400: the object that was sent is called otherwise than its path.
+Status names_another(const Call& call, std::string_view name);
+/// The same where a changed object names another than the path, or none.
 Result<void, Status> check_name(const Call& call, const json::Value& object);
 
 /// The answer to a change that leaves everything as it stands, after webhooks had their say; nothing where it changes

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "api/admission.h"
 #include "api/only_stored.h"
 #include "api/protobuf.h"
 #include "api/shown.h"
@@ -89,9 +90,7 @@ Result<Selection, Status> selection_of(const Call& call) {
 Result<std::string, Status> name_of_creation(const Call& call, const json::Value& object) {
     std::string name{cluster::name_of(object)};
     if (!call.path.name.empty() && name.empty()) name = call.path.name;
-    if (!call.path.name.empty() && name != call.path.name)
-        return Fail{bad_request(
-            fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, call.path.name))};
+    if (!call.path.name.empty() && name != call.path.name) return Fail{names_another(call, name)};
     if (!name.empty()) return name;
     const std::string_view base = object.text_at({"metadata", "generateName"});
     if (!base.empty()) return cluster::generated_name(base, call.entropy);

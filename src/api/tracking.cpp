@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/tracking.h"
 
+#include "api/admission.h"
 #include "api/patch.h"
 #include "api/shown.h"
 
@@ -16,13 +17,7 @@ Result<FieldManager, Status> manager_of(const Call& call) {
     if (patches && !applies && call.query.has("force"))
         errors.push_back(cluster::forbidden(cluster::Where("force"), "may not be specified for non-apply patch"));
     errors.append(check_manager(name));
-    if (!errors.empty()) {
-        const Kind options{.group = "meta.k8s.io",
-                           .kind = patches                     ? "PatchOptions"
-                                   : call.verb == Verb::Update ? "UpdateOptions"
-                                                               : "CreateOptions"};
-        return Fail{invalid(options, "", errors)};
-    }
+    if (!errors.empty()) return Fail{invalid_options(call, errors)};
     return FieldManager{.name = name.empty() ? manager_from_user_agent(call.agent) : std::string(name),
                         .api_version = call.kind->api_version(),
                         .subresource = call.path.subresource,

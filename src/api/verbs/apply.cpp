@@ -134,8 +134,7 @@ Planned apply_verb(const Call& call, const Present& present, const HeardOf& hear
     TRY(const json::Value before, standing_value(call, present, heard_of));
     if (const auto name = cluster::name_of(wanted.configuration.object);
         !name.empty() && name != cluster::name_of(before))
-        return Fail{bad_request(
-            fmt::format("the name of the object ({}) does not match the name on the URL ({})", name, call.path.name))};
+        return Fail{names_another(call, name)};
     const json::Array& known = detail::entries_of(before);
     const json::Array first = known.empty() ? first_entries(call, before, manager) : json::Array{};
     auto applied = applied_to(call, before, wanted, known.empty() ? first : known, manager);

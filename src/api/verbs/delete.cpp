@@ -11,28 +11,11 @@
 namespace rhizome::api {
 namespace {
 
-/// What the options of a request are called in refusals.
-Kind options_kind(std::string_view name) {
-    Kind kind;
-    kind.group = "meta.k8s.io";
-    kind.kind = name;
-    return kind;
-}
-
-std::string_view options_name(Verb verb) {
-    switch (verb) {
-        case Verb::Create: return "CreateOptions";
-        case Verb::Update: return "UpdateOptions";
-        case Verb::Patch: return "PatchOptions";
-        default: return "DeleteOptions";
-    }
-}
-
 Result<void, Status> check_dry_run(const Call& call, std::string_view wanted) {
     if (wanted == "All") return {};
     cluster::FieldErrors errors;
     errors.push_back(cluster::not_supported(cluster::Where("dryRun"), std::string{wanted}, {"All"}));
-    return Fail{invalid(options_kind(options_name(call.verb)), "", errors)};
+    return Fail{invalid_options(call, errors)};
 }
 
 /// `DeleteOptions`, from the body and the query.
@@ -66,7 +49,7 @@ Result<Options, Status> options_of(const Call& call) {
     if (!policy.empty() && policy != "Background" && policy != "Foreground" && policy != "Orphan")
         errors.push_back(cluster::not_supported(cluster::Where("propagationPolicy"), policy,
                                                 {"Foreground", "Background", "Orphan", "nil"}));
-    if (!errors.empty()) return Fail{invalid(options_kind("DeleteOptions"), "", errors)};
+    if (!errors.empty()) return Fail{invalid_options(call, errors)};
     if (orphans) options.propagation = *orphans ? "Orphan" : "Background";
     return options;
 }
