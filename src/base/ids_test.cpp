@@ -3,6 +3,7 @@
 
 #include <unordered_set>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace rhizome {

@@ -262,6 +262,11 @@ std::string_view Value::text_at(std::initializer_list<std::string_view> keys) co
     return text != nullptr ? std::string_view(*text) : std::string_view();
 }
 
+std::int64_t Value::number_at(std::initializer_list<std::string_view> keys) const {
+    const Value* at = find_path(keys);
+    return at != nullptr ? at->if_int64().value_or(0) : 0;
+}
+
 Object& Value::make_object() {
     if (is_null()) held_.emplace<Object>();
     Object* object = if_object();

@@ -156,6 +156,8 @@ public:
     [[nodiscard]] const Value* find_path(std::initializer_list<std::string_view> keys) const;
     /// The string at the end of a chain of members, empty when there is none: for documents already checked.
     [[nodiscard]] std::string_view text_at(std::initializer_list<std::string_view> keys) const;
+    /// The same for a whole number, 0 when there is none.
+    [[nodiscard]] std::int64_t number_at(std::initializer_list<std::string_view> keys) const;
     /// Makes a null into an empty object or array, then gives it; stops the process on anything else (our own code
     /// building a document, never input).
     Object& make_object();

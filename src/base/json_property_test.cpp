@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <boost/json.hpp>
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/json.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 
+#include <gtest/gtest.h>
+
 #include <fmt/core.h>
 
 namespace rhizome::json {
@@ -391,6 +393,14 @@ TEST(Json, StringsAreScannedRightAtEveryLength) {
             EXPECT_EQ(*good('"' + odd + '"').if_string(), odd);
         }
     }
+}
+
+TEST(Json, NumbersAreFoundByTheirWay) {
+    const Value value = parse(R"({"a":{"b":7,"c":"7","d":1.5,"e":-3}})").value();
+    EXPECT_EQ(value.number_at({"a", "b"}), 7);
+    EXPECT_EQ(value.number_at({"a", "e"}), -3);
+    for (const char* other : {"c", "d", "none"}) EXPECT_EQ(value.number_at({"a", other}), 0) << other;
+    EXPECT_EQ(value.number_at({"a", "b", "c"}), 0);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>  // clang 14 finds no format_to in the library
 
 #include "base/ids.h"
 

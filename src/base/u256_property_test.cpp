@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "base/u256.h"
@@ -72,7 +73,7 @@ RC_GTEST_PROP(U256Property, QuotientTimesDivisorPlusRemainderIsTheNumber, ()) {
     for (unsigned limb = 0; limb < 4; ++limb) {
         const auto part = multiply(b, (quotient >> (64 * limb)).low64());
         RC_ASSERT(!part.overflow);
-        RC_ASSERT((part.value << (64 * limb)) >> (64 * limb) == part.value);
+        RC_ASSERT(((part.value << (64 * limb)) >> (64 * limb)) == part.value);
         const auto more = add(sum, part.value << (64 * limb));
         RC_ASSERT(!more.overflow);
         sum = more.value;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/u256.h"
 
+#include <gtest/gtest.h>
+
 namespace rhizome {
 namespace {
 

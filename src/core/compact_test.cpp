@@ -45,11 +45,16 @@ TEST(CompactBlocks, WhatIsHereOrGivenIsPutInItsPlaceAndTheRestIsMissing) {
 
 TEST(CompactBlocks, RecentTransactionsAreBoundedByTheirBytes) {
     const std::size_t each = ledger::encoded_size(some_tx(10)->tx);
-    RecentTxs recent{3 * each};
+    RecentTxs recent{3 * (each + RecentTxs::kBeside)};
     for (std::size_t i = 10; i < 15; ++i) recent.put(some_tx(i));
     recent.put(some_tx(14));  // known: takes no more room
     for (std::size_t i = 10; i < 12; ++i) EXPECT_EQ(recent.find(some_tx(i)->wire_id), nullptr) << i;
     for (std::size_t i = 12; i < 15; ++i) EXPECT_NE(recent.find(some_tx(i)->wire_id), nullptr) << i;
+
+    RecentTxs small{each};
+    for (std::size_t i = 10; i < 12; ++i) small.put(some_tx(i));
+    EXPECT_EQ(small.find(some_tx(10)->wire_id), nullptr);
+    EXPECT_NE(small.find(some_tx(11)->wire_id), nullptr);
 }
 
 }  // namespace

@@ -99,6 +99,8 @@ struct AppendBlock {
     SharedBlock block{};
     std::vector<ledger::TxId> ids{};
     state::Commit commit{};
+    /// Far behind the newest block that others are known to have: once it is final too, nobody is going to undo it.
+    bool far_behind = false;
 };
 /// A block of another branch, for later.
 struct KeepBlock {

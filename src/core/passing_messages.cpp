@@ -15,7 +15,7 @@ namespace {
 using ledger::Reject;
 using ledger::RejectCode;
 
-constexpr std::size_t kNameBytes = PassingId::kSize + 8 + PassingTag::kSize;
+constexpr std::size_t kPassingNameBytes = PassingId::kSize + 8 + PassingTag::kSize;
 constexpr std::size_t kBitmapBytes = kPassingGroups / 8;
 /// Writer, stamp, until, whether there is a document, signature; the document's key, origin and lengths.
 constexpr std::size_t kRecordFrameBytes = 33 + 8 + 8 + 1 + 64 + state::kPathBytesMax + 256;
@@ -75,7 +75,7 @@ Result<PassingName, DecodeFault> get_name(Reader& in) {
 }
 Result<std::vector<PassingName>, DecodeFault> get_names(Reader& in, std::size_t most) {
     TRY(const auto written, in.varint());
-    TRY(const auto count, in.bounded_count(written, most, kNameBytes));
+    TRY(const auto count, in.bounded_count(written, most, kPassingNameBytes));
     std::vector<PassingName> names(count);
     for (PassingName& name : names) {
         TRY(name, get_name(in));
@@ -229,11 +229,11 @@ std::size_t passing_bytes_max(std::uint8_t type) {
     constexpr std::size_t kCount = 10;  // of a varint
     switch (static_cast<PassingType>(type)) {
         case PassingType::Records: return 1 + kCount + kPassingBytesTogether + 4 + kRecordBytesMax;
-        case PassingType::Have: return 1 + kCount + kPassingNamesMax * kNameBytes;
+        case PassingType::Have: return 1 + kCount + kPassingNamesMax * kPassingNameBytes;
         case PassingType::Want: return 1 + kCount + kPassingNamesMax * PassingId::kSize;
         case PassingType::Sum: return 1 + 4 + crypto::Hash256::kSize;
         case PassingType::Groups: return 1 + kPassingGroups * PassingGroupSum::kSize;
-        case PassingType::List: return 1 + kBitmapBytes + kCount + kPassingListMax * kNameBytes;
+        case PassingType::List: return 1 + kBitmapBytes + kCount + kPassingListMax * kPassingNameBytes;
     }
     return 0;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <random>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>
 

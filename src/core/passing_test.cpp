@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "core/passing_testing.h"

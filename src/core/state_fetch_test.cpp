@@ -14,7 +14,7 @@ namespace {
 
 using ledger::RejectCode;
 
-constexpr Time kNow = Time::from_unix_seconds(1'800'000'000);
+constexpr Time kFetchTime = Time::from_unix_seconds(1'800'000'000);
 constexpr PeerId kFirst{1};
 constexpr PeerId kSecond{2};
 
@@ -91,7 +91,7 @@ protected:
     ledger::SnapshotManifest manifest;
     TrustedBlock trusted;
     std::optional<StateFetch> fetch;
-    Time now = kNow;
+    Time now = kFetchTime;
     Time wake{};
     std::vector<std::pair<PeerId, Message>> asked;
     std::vector<std::pair<PeerId, ledger::Reject>> blamed;
@@ -180,7 +180,7 @@ TEST_F(StateFetchTest, WhatIsNotAnsweredInTimeGoesToAnother) {
         return std::holds_alternative<WantManifest>(question) ? std::optional{answer(question)} : std::nullopt;
     });
     step(PeerUp{kSecond});
-    EXPECT_EQ(wake, kNow + config.state_timeout);
+    EXPECT_EQ(wake, kFetchTime + config.state_timeout);
     const auto answer_of_second = [&](PeerId peer, const Message& question) {
         return peer == kSecond ? std::optional{answer(question)} : std::nullopt;
     };

@@ -12,7 +12,7 @@ using consensus::VoteGroup;
 
 constexpr PeerId kLeft{1};
 constexpr PeerId kRight{2};
-const Time kNow = Time::from_unix_seconds(1'800'000'000);
+const Time kRelayTime = Time::from_unix_seconds(1'800'000'000);
 
 Ballot ballot_of(std::uint64_t epoch) { return {.target = {Epoch{epoch}, {}}}; }
 
@@ -31,7 +31,7 @@ VoteGroup group_of(std::uint64_t epoch, std::initializer_list<std::uint8_t> memb
 bool everything(const VoteRelay::Place&) { return true; }
 
 struct Relay : ::testing::Test {
-    void add(const VoteGroup& group, PeerId from) { relay.add(group.ballot, group.votes, from, kNow); }
+    void add(const VoteGroup& group, PeerId from) { relay.add(group.ballot, group.votes, from, kRelayTime); }
     VoteRelay relay;
 };
 
@@ -59,12 +59,12 @@ TEST_F(Relay, WhoHasTheSameVotesOfAnEpochIsSentNoneOfThem) {
 TEST_F(Relay, RowsAreForgottenWhenAllHaveThemAndTheyAreOld) {
     const PeerId both[] = {kLeft, kRight};
     add(group_of(5, {1}), kLeft);
-    relay.tidy(both, kNow);
+    relay.tidy(both, kRelayTime);
     EXPECT_FALSE(relay.empty()) << "the right one lacks it";
     relay.note_sent(relay.for_peer(kRight, 100, everything), kRight);
-    relay.tidy(both, kNow - seconds{1});
+    relay.tidy(both, kRelayTime - seconds{1});
     EXPECT_FALSE(relay.empty()) << "more may come, and who sent some is to get it";
-    relay.tidy(both, kNow);
+    relay.tidy(both, kRelayTime);
     EXPECT_TRUE(relay.empty());
 }
 

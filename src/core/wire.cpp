@@ -19,7 +19,7 @@ using ledger::RejectCode;
 constexpr std::size_t kHashesMax = 128;
 constexpr std::size_t kCountBytes = 10;
 constexpr std::size_t kCheckpointBytes = 8 + ledger::BlockHash::kSize;
-constexpr std::size_t kNameBytes = 16;
+constexpr std::size_t kVoteNameBytes = 16;
 constexpr std::size_t kShortIdBytes = 6;
 /// More than a block of the smallest transactions has: inputs, outputs, lock time and expiry take 59 bytes at least.
 constexpr std::size_t kBlockTxsMax = ledger::kBlockBytesMax / 32;
@@ -143,7 +143,7 @@ Result<consensus::Checkpoint, DecodeFault> get_checkpoint(Reader& in) {
 
 Result<std::vector<VoteName>, DecodeFault> get_names(Reader& in) {
     TRY(const auto written, in.varint());
-    TRY(const auto count, in.bounded_count(written, kLimits.message_votes_max, kNameBytes));
+    TRY(const auto count, in.bounded_count(written, kLimits.message_votes_max, kVoteNameBytes));
     std::vector<VoteName> names(count);
     for (VoteName& one : names) {
         TRY(const auto epoch, in.u64());
@@ -400,7 +400,7 @@ std::size_t bytes_max(MessageType type) {
         case MessageType::Blocks: return 1 + kCountBytes + kBlocksBytesMax;
         case MessageType::Votes: return 1 + consensus::kVoteSetBytesMax;
         case MessageType::HaveVotes:
-        case MessageType::AskVotes: return 1 + kCountBytes + kLimits.message_votes_max * kNameBytes;
+        case MessageType::AskVotes: return 1 + kCountBytes + kLimits.message_votes_max * kVoteNameBytes;
         case MessageType::WantVotes: return 1 + 8;
         case MessageType::WantManifest: return 1 + ledger::BlockHash::kSize;
         case MessageType::StateManifest: return 1 + ledger::BlockHash::kSize + 4 + ledger::kManifestBytesMax;

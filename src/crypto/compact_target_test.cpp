@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crypto/compact_target.h"
 
+#include <gtest/gtest.h>
+
 #include "base/random.h"
 
 namespace rhizome::crypto {

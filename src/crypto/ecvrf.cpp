@@ -16,12 +16,15 @@
 #include <sodium.h>
 
 #include "crypto/detail/ecvrf_steps.h"
+#include "crypto/detail/edwards25519.h"
 #include "crypto/detail/sodium.h"
 #include "crypto/hash.h"
 
 namespace rhizome::crypto {
 namespace {
 
+using detail::below;
+using detail::kEdwardsOrder;
 using detail::VrfPoint;
 using detail::VrfScalar;
 
@@ -37,20 +40,10 @@ constexpr std::uint8_t kBack = 0x00;
 
 constexpr VrfPoint kIdentity{1};
 
-// q = 2^252 + 27742317777372353535851937790883648493, little-endian.
-constexpr std::array<std::uint8_t, 32> kOrder{0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7,
-                                              0xa2, 0xde, 0xf9, 0xde, 0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
-                                              0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10};
-
 // p = 2^255 − 19, little-endian.
 constexpr std::array<std::uint8_t, 32> kPrime{0xed, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                               0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
                                               0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
-
-/// Of public numbers only: it stops at the first difference.
-bool below(std::span<const std::uint8_t, 32> number, const std::array<std::uint8_t, 32>& bound) {
-    return std::lexicographical_compare(number.rbegin(), number.rend(), bound.rbegin(), bound.rend());
-}
 
 /// y below p, and no sign on x = 0 (which happens at y = 1 and y = −1 only): RFC 8032, section 5.1.3.
 bool is_canonical(std::span<const std::uint8_t, 32> encoded) {
@@ -144,7 +137,7 @@ Result<ProofParts, VrfFault> decode_proof(const VrfProof& proof) {
     std::copy_n(bytes.begin(), 32, parts.gamma.begin());
     std::copy_n(bytes.begin() + 32, kChallengeBytes, parts.c.begin());
     std::copy_n(bytes.begin() + 48, kScalarBytes, parts.s.begin());
-    if (!below(parts.s, kOrder)) return Fail{VrfFault::BadScalar};
+    if (!below(parts.s, kEdwardsOrder)) return Fail{VrfFault::BadScalar};
     if (!detail::vrf_is_good_point(parts.gamma)) return Fail{VrfFault::BadGamma};
     return parts;
 }
@@ -161,7 +154,7 @@ bool vrf_is_good_point(std::span<const std::uint8_t, 32> encoded) {
     if (point == kIdentity) return false;
     // In the subgroup exactly when (q − 1) · P + P is the identity. libsodium may refuse the multiplication, which is
     // then right: it does so only off the curve or off the subgroup.
-    auto order_minus_one = kOrder;
+    auto order_minus_one = kEdwardsOrder;
     order_minus_one[0] -= 1;
     VrfPoint inverse;
     if (crypto_scalarmult_ed25519_noclamp(inverse.data(), order_minus_one.data(), point.data()) != 0) return false;

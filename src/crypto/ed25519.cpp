@@ -6,6 +6,7 @@
 #include <sodium.h>
 
 #include "crypto/detail/ecvrf_steps.h"
+#include "crypto/detail/edwards25519.h"
 #include "crypto/detail/sodium.h"
 
 namespace rhizome::crypto {
@@ -14,16 +15,6 @@ namespace {
 static_assert(crypto_sign_ed25519_SECRETKEYBYTES == 64 && crypto_sign_ed25519_PUBLICKEYBYTES == 32);
 static_assert(crypto_sign_ed25519_SEEDBYTES == 32);
 static_assert(crypto_sign_ed25519_BYTES == 64);
-
-/// The order of the group, little-endian as signatures have it: 2²⁵² + 27742317777372353535851937790883648493.
-constexpr std::array<std::uint8_t, 32> kOrder = {
-    0xed, 0xd3, 0xf5, 0x5c, 0x1a, 0x63, 0x12, 0x58, 0xd6, 0x9c, 0xf7, 0xa2, 0xde, 0xf9, 0xde, 0x14,
-    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0,    0x10,
-};
-
-bool below_order(std::span<const std::uint8_t, 32> number) {
-    return std::lexicographical_compare(number.rbegin(), number.rend(), kOrder.rbegin(), kOrder.rend());
-}
 
 }  // namespace
 
@@ -64,7 +55,7 @@ Ed25519Signature Ed25519Secret::sign(ByteView message) const {
 
 Result<void, SignatureFault> verify(const Ed25519Public& key, ByteView message, ByteView signature) {
     if (signature.size() != Ed25519Signature::kSize) return Fail{SignatureFault::BadLength};
-    if (!below_order(signature.subspan<32, 32>())) return Fail{SignatureFault::OutOfRange};
+    if (!detail::below(signature.subspan<32, 32>(), detail::kEdwardsOrder)) return Fail{SignatureFault::OutOfRange};
     detail::prepare_sodium();
     if (crypto_sign_ed25519_verify_detached(signature.data(), message.data(), message.size(), key.bytes().data()) !=
         0) {

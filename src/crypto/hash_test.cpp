@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crypto/hash.h"
 
+#include <gtest/gtest.h>
+
 #include "base/random.h"
 #include "crypto/detail/sha256_engine.h"
 

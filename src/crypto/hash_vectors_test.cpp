@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include "crypto/detail/sha256_engine.h"
 #include "crypto/hash.h"
 #include "support/vectors.h"

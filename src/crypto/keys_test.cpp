@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "crypto/keys.h"
 
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include <type_traits>
 
 namespace rhizome::crypto {

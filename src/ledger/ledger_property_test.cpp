@@ -119,13 +119,13 @@ RC_GTEST_PROP(LedgerProperty, BlocksSurviveTheirEncoding, (std::uint64_t seed)) 
 }
 
 /// A cluster with three namespaces and a mixed set of transactions on it, each valid alone.
-struct Scene {
+struct BranchScene {
     TestChain chain;
     std::vector<SharedTx> txs;
 };
 
-Scene random_scene(Random& random) {
-    Scene scene;
+BranchScene random_scene(Random& random) {
+    BranchScene scene;
     TestChain& chain = scene.chain;
     std::vector<SharedTx> setting;
     for (int n = 0; n < 3; ++n)
@@ -182,7 +182,7 @@ Block sealed(BlockDraft draft) {
 
 RC_GTEST_PROP(LedgerProperty, AnyPermutationOfASetGivesOneBodyAndOneRoot, (std::uint64_t seed)) {
     Random random{seed};
-    Scene scene = random_scene(random);
+    BranchScene scene = random_scene(random);
     const BlockDraft first = scene.chain.draft_block(scene.txs);
     RC_ASSERT(first.txs.size() == scene.txs.size());
     random.shuffle(scene.txs);
@@ -201,7 +201,7 @@ SharedTx deletion(TestChain& chain, const std::string& path, std::string_view si
 
 /// Changes on top of changes, as people make them before any is in a block: some of the scene's, then others that rest
 /// on what those made. Few names, so that one path is created, changed, deleted and created again.
-std::vector<SharedTx> with_children(Random& random, const Scene& scene) {
+std::vector<SharedTx> with_children(Random& random, const BranchScene& scene) {
     std::vector<SharedTx> txs = scene.txs;
     TestChain later = scene.chain.fork(scene.chain.blocks().size());
     for (std::uint64_t generation = 0, generations = 2 + random.below(5); generation < generations; ++generation) {
@@ -248,7 +248,7 @@ std::vector<SharedTx> with_children(Random& random, const Scene& scene) {
 RC_GTEST_PROP(LedgerProperty, ABlockFromThePoolsDecisionsHasAllThatDecidingAgainFindsInTheSameOrder,
               (std::uint64_t seed)) {
     Random random{seed};
-    Scene scene = random_scene(random);
+    BranchScene scene = random_scene(random);
     TestChain& chain = scene.chain;
     std::vector<SharedTx> txs = with_children(random, scene);
     if (random.chance(1, 4)) random.shuffle(txs);
@@ -287,7 +287,7 @@ RC_GTEST_PROP(LedgerProperty, ABlockFromThePoolsDecisionsHasAllThatDecidingAgain
 
 RC_GTEST_PROP(LedgerProperty, AnOrderingHasEveryTransactionOnceHoweverTheSetIsShuffled, (std::uint64_t seed)) {
     Random random{seed};
-    Scene scene = random_scene(random);
+    BranchScene scene = random_scene(random);
     TestChain& chain = scene.chain;
     PendingPool pool{{}, chain.rules, chain.cache};
     pool.set_tip(chain.state(), chain.next());
@@ -330,7 +330,7 @@ RC_GTEST_PROP(LedgerProperty, IndependentTransactionsGiveOneRootInAnyOrder, (std
 
 RC_GTEST_PROP(LedgerProperty, ApplyingThenUndoingRestoresTheRootAndTheIndex, (std::uint64_t seed)) {
     Random random{seed};
-    Scene scene = random_scene(random);
+    BranchScene scene = random_scene(random);
     LedgerState state{scene.chain.state().view()};
     const auto root = state.view().root();
     const auto size = state.index().size();
@@ -351,7 +351,7 @@ RC_GTEST_PROP(LedgerProperty, ApplyingThenUndoingRestoresTheRootAndTheIndex, (st
 /// A node that has the tree at some height and the blocks after it decides like one with the whole chain.
 RC_GTEST_PROP(LedgerProperty, ATreeAndTheBlocksAfterItDecideLikeTheWholeChain, (std::uint64_t seed)) {
     Random random{seed};
-    Scene scene = random_scene(random);
+    BranchScene scene = random_scene(random);
     const std::size_t start = 1 + random.below(scene.chain.blocks().size() - 1);
     scene.chain.mine_all(scene.txs);
     scene.chain.mine_all({});

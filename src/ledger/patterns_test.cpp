@@ -21,10 +21,10 @@ using test::TestChain;
 std::string key(std::string_view person) { return test::key_of(person).public_key().hex(); }
 
 /// A cluster whose namespace `web` has the lock that a template describes.
-struct Scene {
+struct PatternScene {
     TestChain chain;
 
-    explicit Scene(const std::string& policy) {
+    explicit PatternScene(const std::string& policy) {
         auto lock = script::compile(policy);
         EXPECT_TRUE(lock) << policy;
         chain.mine_all({chain.create("/", "creator", document("v1", "Namespace", "", "web"), *std::move(lock))});
@@ -76,7 +76,7 @@ constexpr std::uint32_t kFiveDays = script::kSequenceCountsTime | (5 * 24 * 3600
 
 TEST(Patterns, GrantForFiveDays) {
     // The chain's clock starts at 2027-01-15T08:00:00Z.
-    Scene scene{fmt::format("until 2027-01-20 p2pkh {}", key("guest"))};
+    PatternScene scene{fmt::format("until 2027-01-20 p2pkh {}", key("guest"))};
     EXPECT_EQ(scene.verdict(scene.pod({"sig:guest", "key:guest"})), "OK");
     EXPECT_EQ(scene.verdict(scene.pod({"sig:stranger", "key:stranger"})), "NotAuthorised");
     EXPECT_TRUE(scene.chain.decide(scene.pod({"sig:guest", "key:guest"}))->depends_on_block);
@@ -88,7 +88,7 @@ TEST(Patterns, GrantForFiveDays) {
 }
 
 TEST(Patterns, LockForFiveDays) {
-    Scene scene{fmt::format("after 5d p2pkh {}", key("admin"))};
+    PatternScene scene{fmt::format("after 5d p2pkh {}", key("admin"))};
     EXPECT_EQ(scene.verdict(scene.pod({"sig:admin", "key:admin"})), "NotAuthorised");        // does not say it waits
     EXPECT_EQ(scene.verdict(scene.pod({"sig:admin", "key:admin"}, kFiveDays)), "NonFinal");  // says it, and must
     scene.chain.mine_all({}, hours{24 * 5 + 1});
@@ -97,7 +97,7 @@ TEST(Patterns, LockForFiveDays) {
 }
 
 TEST(Patterns, ALockThatWaitsCountsFromWhenItWasSetNotFromTheLastEdit) {
-    Scene scene{fmt::format("after 5d p2pkh {}", key("admin"))};
+    PatternScene scene{fmt::format("after 5d p2pkh {}", key("admin"))};
     scene.chain.mine_all({}, hours{24 * 4});
     Draft edit;  // the creator relabels the namespace, keeping its lock
     const Bytes lock = to_bytes(scene.chain.get("/namespaces/web")->script());
@@ -109,7 +109,7 @@ TEST(Patterns, ALockThatWaitsCountsFromWhenItWasSetNotFromTheLastEdit) {
 }
 
 TEST(Patterns, TwoOfThree) {
-    Scene scene{fmt::format("multisig 2 {} {} {}", key("a"), key("b"), key("c"))};
+    PatternScene scene{fmt::format("multisig 2 {} {} {}", key("a"), key("b"), key("c"))};
     EXPECT_EQ(scene.verdict(scene.pod({"0", "sig:a", "sig:c"})), "OK");
     EXPECT_EQ(scene.verdict(scene.pod({"0", "sig:c", "sig:a"})), "NotAuthorised");
     EXPECT_EQ(scene.verdict(scene.pod({"0", "sig:a", "sig:a"})), "NotAuthorised");
@@ -118,7 +118,7 @@ TEST(Patterns, TwoOfThree) {
 }
 
 TEST(Patterns, TwoSignaturesThenOne) {
-    Scene scene{
+    PatternScene scene{
         fmt::format("either multisig 2 {0} {1} {2} or after 5d multisig 1 {0} {1} {2}", key("a"), key("b"), key("c"))};
     EXPECT_EQ(scene.verdict(scene.pod({"0", "sig:a", "sig:b", "1"})), "OK");
     EXPECT_EQ(scene.verdict(scene.pod({"0", "sig:a", "0"}, kFiveDays)), "NonFinal");
@@ -128,7 +128,7 @@ TEST(Patterns, TwoSignaturesThenOne) {
 }
 
 TEST(Patterns, AnyMemberOfTheParentsState) {
-    Scene scene{"member"};
+    PatternScene scene{"member"};
     EXPECT_EQ(scene.verdict(scene.pod({"node:n1"})), "NotAuthorised");
     const auto keys = test::node_keys_of("n1");
     const std::string node = json::print(json::Object{
@@ -155,14 +155,14 @@ TEST(Patterns, AnyMemberOfTheParentsState) {
 }
 
 TEST(Patterns, CosignedByAWatchtower) {
-    Scene scene{fmt::format("cosigned {} p2pkh {}", key("tower"), key("admin"))};
+    PatternScene scene{fmt::format("cosigned {} p2pkh {}", key("tower"), key("admin"))};
     EXPECT_EQ(scene.verdict(scene.pod({"sig:admin", "key:admin", "sig:tower"})), "OK");
     EXPECT_EQ(scene.verdict(scene.pod({"sig:admin", "key:admin", "sig:stranger"})), "NotAuthorised");
     EXPECT_EQ(scene.verdict(scene.pod({"sig:admin", "key:admin"})), "NotAuthorised");
 }
 
 TEST(Patterns, ARefusalSaysWhereTheScriptSaidNo) {
-    Scene scene{fmt::format("p2pkh {}", key("admin"))};
+    PatternScene scene{fmt::format("p2pkh {}", key("admin"))};
     const auto refused = scene.chain.decide(scene.pod({"sig:stranger", "key:stranger"}));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().input, 0);

@@ -16,12 +16,12 @@ using test::lock_of;
 using test::TestChain;
 
 /// A chain with the namespace `web` of nadia, and a pool on its tip.
-struct Scene {
+struct PoolScene {
     TestChain chain;
     PendingPool pool;
     std::vector<std::pair<TxId, RejectCode>> dropped;
 
-    explicit Scene(PoolLimits limits = {}) : pool(limits, chain.rules, chain.cache) {
+    explicit PoolScene(PoolLimits limits = {}) : pool(limits, chain.rules, chain.cache) {
         chain.mine_all({chain.create("/", "creator", document("v1", "Namespace", "", "web"), lock_of("nadia"))});
         pool.dropped = [this](const SharedTx& tx, const Reject& why) { dropped.emplace_back(tx->id, why.code); };
         pool.set_tip(chain.state(), chain.next());
@@ -43,7 +43,7 @@ struct Scene {
 };
 
 TEST(PendingPool, KeepsTheFirstOfTwoThatConflict) {
-    Scene scene;
+    PoolScene scene;
     EXPECT_EQ(scene.admit(scene.pod("a", "first")), "Added");
     EXPECT_EQ(scene.admit(scene.pod("a", "second")), "AlreadyExists");
     EXPECT_EQ(scene.admit(scene.pod("a", "first")), "Known");
@@ -51,7 +51,7 @@ TEST(PendingPool, KeepsTheFirstOfTwoThatConflict) {
 }
 
 TEST(PendingPool, KeepsOneVariantOfAnId) {
-    Scene scene;
+    PoolScene scene;
     // 2 of 3: the same change, signed by others.
     scene.mine({scene.chain.create("/", "creator", document("v1", "Namespace", "", "team"),
                                    test::lock_of_any(2, {"a", "b", "c"}))});
@@ -65,7 +65,7 @@ TEST(PendingPool, KeepsOneVariantOfAnId) {
 }
 
 TEST(PendingPool, ABrokenVariantDoesNotKeepTheGoodOneOut) {
-    Scene scene;
+    PoolScene scene;
     const auto good = scene.pod("a");
     Tx broken = good->tx;
     broken.inputs[0].unlocking[5] ^= 1;
@@ -77,9 +77,9 @@ TEST(PendingPool, ABrokenVariantDoesNotKeepTheGoodOneOut) {
 }
 
 TEST(PendingPool, ChildrenComeInWhenTheirParentsDo) {
-    Scene scene;
+    PoolScene scene;
     // Written on a copy of the chain where the parents are already in.
-    Scene later;
+    PoolScene later;
     const auto parent = later.pod("a");
     later.mine({parent});
     const auto child = later.chain.update("/namespaces/web/core/Pod/a", "olga", document("v1", "Pod", "web", "a", "2"),
@@ -98,7 +98,7 @@ TEST(PendingPool, ChildrenComeInWhenTheirParentsDo) {
 }
 
 TEST(PendingPool, WhatABlockIncludedOrMadeImpossibleLeaves) {
-    Scene scene;
+    PoolScene scene;
     const auto included = scene.pod("a");
     const auto rival = scene.pod("b", "ours");
     const auto other = scene.pod("c");
@@ -110,7 +110,7 @@ TEST(PendingPool, WhatABlockIncludedOrMadeImpossibleLeaves) {
 }
 
 TEST(PendingPool, AChangedLockDropsAllThatUsedIt) {
-    Scene scene;
+    PoolScene scene;
     for (const char* name : {"a", "b", "c"}) EXPECT_EQ(scene.admit(scene.pod(name)), "Added");
     scene.mine(
         {scene.chain.update("/namespaces/web", "nadia", document("v1", "Namespace", "", "web"), lock_of("new owner"))});
@@ -120,7 +120,7 @@ TEST(PendingPool, AChangedLockDropsAllThatUsedIt) {
 }
 
 TEST(PendingPool, WhatLostItsBlockComesBackFirst) {
-    Scene scene;
+    PoolScene scene;
     const auto lost = scene.pod("a", "lost its block");
     const auto rival = scene.pod("a", "came later");
     // The chain with `lost` is left for one without it.
@@ -130,7 +130,7 @@ TEST(PendingPool, WhatLostItsBlockComesBackFirst) {
 }
 
 TEST(PendingPool, ExpiryIsAskedAgainWithEveryTip) {
-    Scene scene;
+    PoolScene scene;
     const auto soon = scene.pod("a");
     EXPECT_EQ(scene.admit(soon), "Added");
     scene.chain.mine_all({}, hours{2});
@@ -141,7 +141,7 @@ TEST(PendingPool, ExpiryIsAskedAgainWithEveryTip) {
 }
 
 TEST(PendingPool, OneSenderCannotFillIt) {
-    Scene scene{{.sender_bytes_max = 2000}};
+    PoolScene scene{{.sender_bytes_max = 2000}};
     std::string last;
     int added = 0;
     for (int i = 0; i < 20; ++i) {
@@ -155,7 +155,7 @@ TEST(PendingPool, OneSenderCannotFillIt) {
 }
 
 TEST(PendingPool, AFullPoolMakesRoomFromItsLowestClass) {
-    Scene scene{{.count_max = 10}};
+    PoolScene scene{{.count_max = 10}};
     for (int i = 0; i < 10; ++i) EXPECT_EQ(scene.admit(scene.pod(fmt::format("p{}", i))), "Added");
     EXPECT_EQ(scene.admit(scene.pod("relayed")), "TooManyPending");
     EXPECT_EQ(scene.admit(scene.pod("local"), TxClass::Local), "Added");
@@ -166,7 +166,7 @@ TEST(PendingPool, AFullPoolMakesRoomFromItsLowestClass) {
 }
 
 TEST(PendingPool, WaitingIsBounded) {
-    Scene scene{{.waiting_count_max = 2}};
+    PoolScene scene{{.waiting_count_max = 2}};
     Draft orphan;
     scene.chain.by(orphan, "/namespaces/web", "nadia");
     std::string last;

@@ -145,7 +145,7 @@ struct Mover {
     }
 };
 
-std::vector<TxId> ids_of(const std::vector<SharedTx>& txs) {
+std::vector<TxId> ids_of_returned(const std::vector<SharedTx>& txs) {
     std::vector<TxId> ids;
     for (const SharedTx& tx : txs) ids.push_back(tx->id);
     return ids;
@@ -183,7 +183,7 @@ RC_GTEST_PROP(ReorganiseProperty, AnyBlockLeadsToAnyOther, (std::uint64_t seed))
     auto lost = forest.txs_of(oldest_first);
     std::erase_if(lost,
                   [&](const TxId& id) { return std::find(included.begin(), included.end(), id) != included.end(); });
-    RC_ASSERT(ids_of(report.returned) == lost);
+    RC_ASSERT(ids_of_returned(report.returned) == lost);
     // Blocks that are undone or that both chains have are recorded; those that a kept state has in it are not judged.
     std::size_t unrecorded = 0;
     for (const Node* node : route.apply)
@@ -200,7 +200,7 @@ RC_GTEST_PROP(ReorganiseProperty, AnyBlockLeadsToAnyOther, (std::uint64_t seed))
     RC_ASSERT(slices.move->report().undone == report.undone);
     RC_ASSERT(slices.move->report().applied == report.applied);
     RC_ASSERT(slices.move->report().included == report.included);
-    RC_ASSERT(ids_of(slices.move->report().returned) == ids_of(report.returned));
+    RC_ASSERT(ids_of_returned(slices.move->report().returned) == ids_of_returned(report.returned));
     RC_ASSERT(encode(slices.move->report().change) == encode(report.change));
     const auto judged = all.move->take_judged();
     const auto also_judged = slices.move->take_judged();

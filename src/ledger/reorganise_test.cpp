@@ -17,7 +17,7 @@ using Progress = Reorganisation::Progress;
 
 /// Genesis and four blocks that both have, then three blocks of `old` and four of `young`; all changes are recorded.
 /// Both branches have the pod `both`, only one each has the others.
-struct Scene {
+struct ReorganiseScene {
     TestChain old, young;
     std::size_t shared = 0;
     std::unique_ptr<HeaderTree> tree;
@@ -28,7 +28,7 @@ struct Scene {
     Inline parallel;
     SharedTx both, lost, gained;
 
-    Scene() {
+    ReorganiseScene() {
         old.mine_all({old.create("/", "creator", document("v1", "Namespace", "", "web"), lock_of("alice"))});
         for (int i = 0; i < 3; ++i) old.mine_all({});
         shared = old.blocks().size();
@@ -80,7 +80,7 @@ std::vector<TxId> ids_of(const std::vector<SharedTx>& txs) {
 }
 
 TEST(Reorganise, UndoesOneBranchAndAppliesTheOther) {
-    Scene scene;
+    ReorganiseScene scene;
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young));
     EXPECT_EQ(move.step(SIZE_MAX), Progress::Arrived);
@@ -102,7 +102,7 @@ TEST(Reorganise, UndoesOneBranchAndAppliesTheOther) {
 }
 
 TEST(Reorganise, ToWhereItIsChangesNothing) {
-    Scene scene;
+    ReorganiseScene scene;
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.old));
     EXPECT_EQ(move.step(1), Progress::Arrived);
@@ -111,7 +111,7 @@ TEST(Reorganise, ToWhereItIsChangesNothing) {
 }
 
 TEST(Reorganise, BlocksWithoutARecordAreJudgedAndHandedOver) {
-    Scene scene;
+    ReorganiseScene scene;
     for (std::size_t i = scene.shared; i < scene.young.blocks().size(); ++i)
         scene.source.forget_change(scene.node(scene.young, i)->hash);
     LedgerState state{scene.old.state().view()};
@@ -129,7 +129,7 @@ TEST(Reorganise, BlocksWithoutARecordAreJudgedAndHandedOver) {
 }
 
 TEST(Reorganise, GoesInSlices) {
-    Scene scene;
+    ReorganiseScene scene;
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young));
     // Three undone, four applied, three read for their transactions.
@@ -148,7 +148,7 @@ TEST(Reorganise, GoesInSlices) {
 
 TEST(Reorganise, AnInvalidBlockLeavesTheStateWhereItBegan) {
     for (const std::size_t slice : {std::size_t{1}, SIZE_MAX}) {
-        Scene scene;
+        ReorganiseScene scene;
         scene.source.forget_changes();
         for (std::size_t i = scene.shared; i < scene.old.blocks().size(); ++i)
             scene.source.put_change(scene.node(scene.old, i)->hash, scene.old.commits()[i].delta);
@@ -171,7 +171,7 @@ TEST(Reorganise, AnInvalidBlockLeavesTheStateWhereItBegan) {
 }
 
 TEST(Reorganise, ABlockWithAWrongStateRootIsRefused) {
-    Scene scene;
+    ReorganiseScene scene;
     Block bad = scene.young.blocks().back();
     bad.header.previous = scene.tip(scene.young)->hash;
     bad.header.height = bad.header.height + 1;
@@ -193,7 +193,7 @@ TEST(Reorganise, ABlockWithAWrongStateRootIsRefused) {
 }
 
 TEST(Reorganise, ABodyThatIsNotTheHeadersSaysNothingAboutTheBlock) {
-    Scene scene;
+    ReorganiseScene scene;
     const auto* victim = scene.node(scene.young, scene.shared + 1);
     scene.source.forget_change(victim->hash);
     Block cut = scene.young.blocks()[scene.shared + 1];
@@ -209,7 +209,7 @@ TEST(Reorganise, ABodyThatIsNotTheHeadersSaysNothingAboutTheBlock) {
 }
 
 TEST(Reorganise, ABlockThatIsNotHereLeavesTheStateWhereItBegan) {
-    Scene scene;
+    ReorganiseScene scene;
     const auto* gone = scene.node(scene.young, scene.shared + 1);
     scene.source.forget_change(gone->hash);
     scene.source.forget_block(gone->hash);
@@ -223,7 +223,7 @@ TEST(Reorganise, ABlockThatIsNotHereLeavesTheStateWhereItBegan) {
 
 TEST(Reorganise, WithoutAnUndoRecordTheKeptStateServes) {
     for (const bool damaged : {false, true}) {
-        Scene scene;
+        ReorganiseScene scene;
         const auto* victim = scene.tip(scene.old)->parent;
         if (damaged) {
             scene.source.damage_change(victim->hash);
@@ -286,7 +286,7 @@ TEST(Reorganise, TheIndexOfOutputsDoesNotBelieveARecord) {
 }
 
 TEST(Reorganise, TheNearerWayIsTaken) {
-    Scene scene;
+    ReorganiseScene scene;
     const struct {
         std::size_t kept;
         bool jumps;
@@ -313,7 +313,7 @@ TEST(Reorganise, TheNearerWayIsTaken) {
 }
 
 TEST(Reorganise, AKeptStateOfAnotherBranchIsNoUse) {
-    Scene scene;
+    ReorganiseScene scene;
     scene.source.forget_change(scene.tip(scene.old)->hash);
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young), scene.kept(scene.old, scene.shared));
@@ -322,7 +322,7 @@ TEST(Reorganise, AKeptStateOfAnotherBranchIsNoUse) {
 }
 
 TEST(Reorganise, BodiesOfTheOldBranchThatAreGoneAreCounted) {
-    Scene scene;
+    ReorganiseScene scene;
     scene.source.forget_block(scene.node(scene.old, scene.shared + 1)->hash);
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young));
@@ -333,7 +333,7 @@ TEST(Reorganise, BodiesOfTheOldBranchThatAreGoneAreCounted) {
 
 TEST(Reorganise, GivenUpItGoesBack) {
     for (std::size_t steps = 0; steps < 9; ++steps) {
-        Scene scene;
+        ReorganiseScene scene;
         LedgerState state{scene.old.state().view()};
         auto move = scene.move(state, scene.tip(scene.young));
         if (steps > 0) {
@@ -344,7 +344,7 @@ TEST(Reorganise, GivenUpItGoesBack) {
         scene.expect_at(state, scene.tip(scene.old));
         EXPECT_EQ(move.step(1), Progress::Failed);
     }
-    Scene scene;
+    ReorganiseScene scene;
     LedgerState state{scene.old.state().view()};
     auto move = scene.move(state, scene.tip(scene.young));
     EXPECT_EQ(move.step(SIZE_MAX), Progress::Arrived);
@@ -353,7 +353,7 @@ TEST(Reorganise, GivenUpItGoesBack) {
 }
 
 TEST(Reorganise, ThePoolTakesBackWhatWasLost) {
-    Scene scene;
+    ReorganiseScene scene;
     PendingPool pool{{}, scene.rules, scene.cache};
     LedgerState state{scene.old.state().view()};
     pool.set_tip(state, scene.old.next());

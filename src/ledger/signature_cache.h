@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <unordered_set>
 
 #include "base/bytes.h"
 #include "crypto/hash.h"
+#include "crypto/keys.h"
 
 namespace rhizome::ledger {
 
@@ -23,10 +25,14 @@ public:
     void insert(const Key& key);
     [[nodiscard]] std::size_t size() const { return newer_.size() + older_.size(); }
 
+    /// For whoever verifies what is not known yet, to find the points of keys by; on the thread that also inserts.
+    crypto::RecentKeys& keys() { return keys_ ? *keys_ : keys_.emplace(); }
+
 private:
     std::unordered_set<Key> newer_;
     std::unordered_set<Key> older_;
     std::size_t generation_max_;
+    std::optional<crypto::RecentKeys> keys_;  ///< made when somebody verifies: many caches only remember
 };
 
 }  // namespace rhizome::ledger

@@ -19,14 +19,14 @@ const test::TestChain& sample_chain() {
     return *chain;
 }
 
-struct Scene {
+struct SnapshotScene {
     SnapshotManifest manifest;
     Bytes derived;
     Bytes stream;
 };
 
-Scene random_scene(Random& random) {
-    Scene scene;
+SnapshotScene random_scene(Random& random) {
+    SnapshotScene scene;
     scene.derived.resize(random.chance(1, 3) ? 0 : random.below(100));
     random.fill(scene.derived);
     const auto& chain = sample_chain();
@@ -55,7 +55,7 @@ Result<Snapshot> read(const Bytes& stream) {
 
 RC_GTEST_PROP(SnapshotProperty, ComesBackAsItWas, (std::uint64_t seed)) {
     Random random{seed};
-    const Scene scene = random_scene(random);
+    const SnapshotScene scene = random_scene(random);
     const auto snapshot = read(scene.stream);
     RC_ASSERT(snapshot.has_value());
     RC_ASSERT(snapshot->manifest == scene.manifest);
@@ -65,7 +65,7 @@ RC_GTEST_PROP(SnapshotProperty, ComesBackAsItWas, (std::uint64_t seed)) {
 
 RC_GTEST_PROP(SnapshotProperty, EveryChangedBitIsFound, (std::uint64_t seed)) {
     Random random{seed};
-    Scene scene = random_scene(random);
+    SnapshotScene scene = random_scene(random);
     const std::size_t at = random.below(scene.stream.size());
     scene.stream[at] ^= static_cast<std::uint8_t>(1u << random.below(8));
     // Signature and identity of the block are consensus' to check; a changed header is another block's.
@@ -82,7 +82,7 @@ RC_GTEST_PROP(SnapshotProperty, EveryChangedBitIsFound, (std::uint64_t seed)) {
 
 RC_GTEST_PROP(SnapshotProperty, CutAnywhereItIsNone, (std::uint64_t seed)) {
     Random random{seed};
-    Scene scene = random_scene(random);
+    SnapshotScene scene = random_scene(random);
     scene.stream.resize(random.below(scene.stream.size()));
     RC_ASSERT(!read(scene.stream).has_value());
 }

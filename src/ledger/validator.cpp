@@ -178,7 +178,7 @@ private:
                 RejectCode::NotAuthorised, i,
                 fmt::format("{} has no lock of its own: name the lock of an ancestor", shown(of.path())));
         const std::size_t left = checks_left_ - effects_.checks;
-        const TxHost host{tx_, i, spent, place_, state_.base(), cache_, found_};
+        const TxHost host{tx_, i, spent, place_, state_.base(), cache_, found_, &cache_.keys()};
         const script::Verdict verdict = script::verify(input(i).unlocking, lock, host, script::kChainRules,
                                                        {.signature_checks = static_cast<std::uint32_t>(left)});
         effects_.checks += verdict.signature_checks;

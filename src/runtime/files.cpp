@@ -198,6 +198,12 @@ Result<std::vector<std::string>> list_folder(const fs::path& path, std::size_t m
     return names;
 }
 
+bool is_too_open(const fs::path& path) {
+    std::error_code failed;
+    const auto status = fs::status(path, failed);
+    return !failed && (status.permissions() & (fs::perms::group_all | fs::perms::others_all)) != fs::perms::none;
+}
+
 Result<void> remove_file(const fs::path& path) {
     TRY(const auto name, name_in_folder(path));
     TRY(const auto folder, open_folder(folder_of(path)));

@@ -42,6 +42,9 @@ Result<void> make_folder(const std::filesystem::path& path, mode_t mode);
 /// The names in a folder, sorted by bytes, without `.` and `..`. Exhausted when there are more than `max_names`.
 Result<std::vector<std::string>> list_folder(const std::filesystem::path& path, std::size_t max_names);
 
+/// Whether the group or others may do anything with it, which nobody wants of a key. False when nothing is there.
+bool is_too_open(const std::filesystem::path& path);
+
 /// Deletes a file (not a folder), and makes that last over a power failure.
 Result<void> remove_file(const std::filesystem::path& path);
 

@@ -69,6 +69,7 @@ void Disk::perform(const core::Write& what, Contents& contents) {
     if (const auto* append = std::get_if<core::AppendBlock>(&what)) {
         contents.tip = hash_of(append->block->header);
         contents.blocks.insert(contents.tip);
+        if (append->far_behind) contents.caught_up.insert(contents.tip);
     } else if (const auto* keep = std::get_if<core::KeepBlock>(&what)) {
         contents.blocks.insert(hash_of(keep->block->header));
     } else if (const auto* move = std::get_if<core::MoveTip>(&what)) {
@@ -171,7 +172,12 @@ std::vector<ledger::BlockHash> Disk::blocks_with(const ledger::TxId& id) const {
 
 Result<state::Delta> Disk::change(const ledger::BlockHash& hash) const {
     if (damaged_.contains(hash)) return fail(ErrorKind::Corrupt, "the checksum of what the block changed is wrong");
-    const state::Delta* found = now_.blocks.contains(hash) ? archive_->change(hash) : nullptr;
+    const auto height_of = [&](const ledger::BlockHash& of) {
+        const auto block = archive_->block(of);
+        return block ? block->header.height : ledger::Height{};
+    };
+    const bool gone = now_.caught_up.contains(hash) && height_of(hash) <= height_of(now_.final_block);
+    const state::Delta* found = !gone && now_.blocks.contains(hash) ? archive_->change(hash) : nullptr;
     if (found == nullptr) return fail(ErrorKind::NotFound, "there is no record of that block's changes");
     return *found;
 }

@@ -74,6 +74,7 @@ public:
 private:
     struct Contents {
         std::set<ledger::BlockHash> blocks{};
+        std::set<ledger::BlockHash> caught_up{};  ///< what these changed is not kept once it is final
         ledger::BlockHash genesis{};
         ledger::BlockHash second{};
         ledger::BlockHash tip{};

@@ -158,32 +158,57 @@ Delta diff(const StateView& before, const StateView& after) {
 // ---- codec --------------------------------------------------------------------------------------------------------
 
 namespace {
+
 constexpr std::uint8_t kHasBefore = 1;
 constexpr std::uint8_t kHasAfter = 2;
+constexpr std::uint8_t kBareAfter = 4;
+
+bool is_kept(const Entry& entry, const Outputs* kept) {
+    if (kept == nullptr || !entry.is_written()) return false;
+    const auto output = kept->find(entry.origin().latest.output);
+    return output && output->document == entry.document() && as_text(output->script) == as_text(entry.script());
+}
+
+Result<EntryPtr, DecodeFault> decode_bare(Reader& in, const Outputs* kept) {
+    TRY(const BareEntry bare, decode_bare_entry(in));
+    const auto output = kept == nullptr ? std::nullopt : kept->find(bare.origin.latest.output);
+    if (!output) return Fail{DecodeFault::BadValue};
+    const auto entry = Entry::written(bare.path, bare.origin, output->script, output->document);
+    if (!entry) return Fail{DecodeFault::BadValue};
+    return *entry;
+}
+
 }  // namespace
 
-Bytes encode(const Delta& delta) {
+Bytes encode(const Delta& delta, const Outputs* kept) {
     // Counted first: of a large block these are megabytes, whose pages cost more than the second look.
-    std::uint64_t count = 0;
     std::size_t bytes = 0;
+    std::vector<bool> bare;  // of each change
     delta.visit([&](const Change& change) {
-        ++count;
         bytes += 1;
+        bare.push_back(change.after && is_kept(*change.after, kept));
         if (change.before) bytes += encoded_size(*change.before);
-        if (change.after) bytes += encoded_size(*change.after);
+        if (change.after && !bare.back()) bytes += encoded_size(*change.after);
+        if (bare.back()) bytes += bare_size(*change.after);
     });
     constexpr std::size_t kFrontAndChecksum = 32 + 32 + 10 + 8;  // who keeps it puts a checksum behind it
     Writer out{bytes + kFrontAndChecksum};
-    out.id(delta.root_before()).id(delta.root_after()).varint(count);
+    out.id(delta.root_before()).id(delta.root_after()).varint(bare.size());
+    std::size_t next = 0;
     delta.visit([&](const Change& change) {
-        out.u8(static_cast<std::uint8_t>((change.before ? kHasBefore : 0) | (change.after ? kHasAfter : 0)));
+        const bool is_bare = bare[next++];
+        out.u8(static_cast<std::uint8_t>((change.before ? kHasBefore : 0) | (change.after ? kHasAfter : 0) |
+                                         (is_bare ? kBareAfter : 0)));
         if (change.before) encode(out, *change.before);
-        if (change.after) encode(out, *change.after);
+        if (is_bare)
+            encode_bare(out, *change.after);
+        else if (change.after)
+            encode(out, *change.after);
     });
     return std::move(out).take();
 }
 
-Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max) {
+Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max, const Outputs* kept) {
     if (bytes.size() > bytes_max) return Fail{DecodeFault::TooLong};
     Reader in{bytes};
     Delta delta;
@@ -195,13 +220,15 @@ Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max) {
     delta.changes_.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
         TRY(const std::uint8_t sides, in.u8());
-        if (sides == 0 || sides > (kHasBefore | kHasAfter)) return Fail{DecodeFault::BadValue};
+        const bool is_bare = (sides & kBareAfter) != 0;
+        if (sides == 0 || sides > (kHasBefore | kHasAfter | kBareAfter)) return Fail{DecodeFault::BadValue};
+        if (is_bare && (sides & kHasAfter) == 0) return Fail{DecodeFault::BadValue};
         Change change;
         if ((sides & kHasBefore) != 0) {
             TRY(change.before, decode_entry(in));
         }
         if ((sides & kHasAfter) != 0) {
-            TRY(change.after, decode_entry(in));
+            TRY(change.after, is_bare ? decode_bare(in, kept) : decode_entry(in));
         }
         if (change.before && change.after &&
             (change.before->key() != change.after->key() || *change.before == *change.after))

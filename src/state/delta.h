@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/codec.h"
@@ -14,6 +15,7 @@ namespace rhizome::state {
 namespace detail {
 class Reclaimer;
 }
+class Outputs;
 
 /// What happened at one path. At least one side is there, and they differ.
 struct Change {
@@ -69,7 +71,7 @@ public:
 private:
     friend class Batch;
     friend Delta diff(const StateView& before, const StateView& after);
-    friend Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max);
+    friend Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max, const Outputs* kept);
 
     Hash256 root_before_;
     Hash256 root_after_;
@@ -92,11 +94,29 @@ Result<StateView, DeltaFault> apply(const StateView& view, const Delta& delta);
 /// The state before `delta`. A cut-off subtree is put back as it was, in one step.
 Result<StateView, DeltaFault> undo(const StateView& view, const Delta& delta);
 
+/// Scripts and documents by the output that wrote them. Whoever keeps a block has those of its transactions, so that a
+/// record of what it changed need not have them once more.
+class Outputs {
+public:
+    virtual ~Outputs() = default;
+    struct Output {
+        ByteView script{};
+        std::string_view document{};
+    };
+    /// Nothing when it is not among these. The views live as long as this.
+    [[nodiscard]] virtual std::optional<Output> find(const Outpoint& output) const = 0;
+};
+
 /// An undo record: root before ‖ root after ‖ count (varint) ‖ per change in order of keys: 1 deleted, 2 created, 3
-/// both ‖ entry before, if any ‖ entry after, if any. Lists what was cut off entry by entry; one form for the same
-/// changes.
-Bytes encode(const Delta& delta);
-/// `bytes_max` bounds what is read at all: the caller knows how large its records may be.
-Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max = std::size_t{1} << 30);
+/// both; 4 more when the entry after is bare ‖ entry before, if any ‖ entry after, if any. Lists what was cut off entry
+/// by entry; one form for the same changes.
+///
+/// A written entry whose script and document `kept` has under the output that wrote it is bare: key ‖ 1 born by that
+/// output, 2 locked by it, 3 both ‖ mark of that output ‖ mark of its birth, of its lock, unless the same.
+Bytes encode(const Delta& delta, const Outputs* kept = nullptr);
+/// `kept` as it was when encoding; without it, and where it lacks something, a bare entry is a `BadValue`. `bytes_max`
+/// bounds what is read at all: the caller knows how large its records may be.
+Result<Delta, DecodeFault> decode_delta(ByteView bytes, std::size_t bytes_max = std::size_t{1} << 30,
+                                        const Outputs* kept = nullptr);
 
 }  // namespace rhizome::state

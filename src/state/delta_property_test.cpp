@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
+
 #include "state/delta.h"
 #include "state/tree.h"
 #include "support/state_model.h"
@@ -75,6 +77,65 @@ RC_GTEST_PROP(DeltaProperty, LeadsThereAndBack, (std::uint64_t seed)) {
         view = round.after;
         model = round.model_after;
     }
+}
+
+/// Some of what a delta writes, by what wrote it, as a block has it.
+class SomeOutputs final : public Outputs {
+public:
+    SomeOutputs(const Delta& delta, Random& random) {
+        delta.visit([&](const Change& change) {
+            if (change.after && change.after->is_written() && random.chance(2, 3))
+                found_.emplace(change.after->origin().latest.output, change.after);
+        });
+    }
+    [[nodiscard]] std::optional<Output> find(const Outpoint& output) const override {
+        const auto at = found_.find(output);
+        if (at == found_.end()) return std::nullopt;
+        return Output{at->second->script(), at->second->document()};
+    }
+    [[nodiscard]] bool empty() const { return found_.empty(); }
+
+private:
+    std::map<Outpoint, EntryPtr> found_;
+};
+
+RC_GTEST_PROP(DeltaProperty, IsReadBackWithWhatWasKeptElsewhere, (std::uint64_t seed)) {
+    Random random{seed};
+    const Round start = random_round({}, {}, random);
+    const Round round = random_round(start.after, start.model_after, random);
+    const SomeOutputs kept{round.delta, random};
+    const Bytes record = encode(round.delta, &kept);
+    const auto decoded = decode_delta(record, record.size(), &kept);
+    RC_ASSERT(decoded.has_value());
+    RC_ASSERT(encode(*decoded) == encode(round.delta));
+    RC_ASSERT(encode(*decoded, &kept) == record);
+    if (kept.empty()) {
+        RC_ASSERT(record == encode(round.delta));
+    } else {
+        RC_ASSERT(decode_delta(record).error() == DecodeFault::BadValue);
+    }
+    // A record from before there were bare entries is read the same with them.
+    RC_ASSERT(encode(*decode_delta(encode(round.delta), std::size_t{1} << 20, &kept)) == encode(round.delta));
+}
+
+TEST(DeltaProperty, CreationsTakeLittleWhereTheDocumentsAreKept) {
+    const Path path = *Path::namespaced("a", "", "ConfigMap", "b");
+    Origin origin = test::origin_from(7);
+    origin.born = origin.lock = origin.latest;
+    const std::string document = "{\"data\":\"" + std::string(2'000, 'x') + "\"}";
+    Batch batch{StateView{}};
+    batch.put(*Entry::written(path, origin, Bytes{0x51}, document));
+    const Delta delta = std::move(batch).finish().delta;
+    Random always{1};
+    SomeOutputs kept{delta, always};
+    while (kept.empty()) kept = SomeOutputs{delta, always};
+    EXPECT_LT(encode(delta, &kept).size(), 200U);
+    EXPECT_GT(encode(delta).size(), 2'000U);
+    // The same output with another text is another text's: nothing is left out then.
+    Batch other_batch{StateView{}};
+    other_batch.put(*Entry::written(path, origin, Bytes{0x51}, "{}"));
+    const Delta other = std::move(other_batch).finish().delta;
+    EXPECT_EQ(encode(other, &kept), encode(other));
 }
 
 RC_GTEST_PROP(DeltaProperty, TwoInARowMakeOne, (std::uint64_t seed)) {

@@ -156,13 +156,20 @@ Summary summarise(const Entry& entry) {
 
 namespace {
 
+constexpr std::size_t kMarkBytes = 32 + 2 + 8 + 8;
+
+/// As short_blob writes it: seven bits of the length a byte.
+constexpr std::size_t with_length(std::size_t size) { return size + (size < 0x80 ? 1 : size < 0x4000 ? 2 : 3); }
+
+void encode_mark(Writer& out, const Mark& mark) {
+    out.id(mark.output.change).u16(mark.output.index).u64(mark.height.number());
+    out.u64(static_cast<std::uint64_t>(mark.time.unix_millis()));
+}
+
 void encode_head(Writer& out, std::string_view key, const Origin* origin) {
     out.u8(origin != nullptr ? detail::kWrittenTag : detail::kPlainTag).short_blob(as_bytes(key));
     if (origin == nullptr) return;
-    for (const Mark* mark : {&origin->born, &origin->latest, &origin->lock}) {
-        out.id(mark->output.change).u16(mark->output.index).u64(mark->height.number());
-        out.u64(static_cast<std::uint64_t>(mark->time.unix_millis()));
-    }
+    for (const Mark* mark : {&origin->born, &origin->latest, &origin->lock}) encode_mark(out, *mark);
 }
 
 Result<Mark, DecodeFault> decode_mark(Reader& in) {
@@ -184,20 +191,33 @@ struct Head {
     std::optional<Origin> origin;
 };
 
-Result<Head, DecodeFault> decode_head(Reader& in) {
-    TRY(const std::uint8_t tag, in.u8());
-    if (tag != detail::kWrittenTag && tag != detail::kPlainTag) return Fail{DecodeFault::BadValue};
+Result<Path, DecodeFault> decode_path(Reader& in) {
     TRY(const ByteView key, in.short_blob(kPathBytesMax));
     auto path = Path::from_key(key);
     if (!path) return Fail{DecodeFault::BadValue};
-    if (tag == detail::kPlainTag) return Head{*std::move(path), std::nullopt};
-    if (path->shape() == Path::Shape::Chain) return Fail{DecodeFault::BadValue};
+    return *std::move(path);
+}
 
+/// Of a written entry: nobody writes what the chain itself keeps.
+Result<Path, DecodeFault> decode_written_path(Reader& in) {
+    TRY(Path path, decode_path(in));
+    if (path.shape() == Path::Shape::Chain) return Fail{DecodeFault::BadValue};
+    return path;
+}
+
+Result<Head, DecodeFault> decode_head(Reader& in) {
+    TRY(const std::uint8_t tag, in.u8());
+    if (tag != detail::kWrittenTag && tag != detail::kPlainTag) return Fail{DecodeFault::BadValue};
+    if (tag == detail::kPlainTag) {
+        TRY(Path plain, decode_path(in));
+        return Head{std::move(plain), std::nullopt};
+    }
+    TRY(Path path, decode_written_path(in));
     Origin origin;
     TRY(origin.born, decode_mark(in));
     TRY(origin.latest, decode_mark(in));
     TRY(origin.lock, decode_mark(in));
-    return Head{*std::move(path), origin};
+    return Head{std::move(path), origin};
 }
 
 }  // namespace
@@ -209,10 +229,6 @@ void encode(Writer& out, const Entry& entry) {
 }
 
 std::size_t encoded_size(const Entry& entry) {
-    const auto with_length = [](std::size_t size) {  // as short_blob writes it: seven bits of the length a byte
-        return size + (size < 0x80 ? 1 : size < 0x4000 ? 2 : 3);
-    };
-    constexpr std::size_t kMarkBytes = 32 + 2 + 8 + 8;
     const std::size_t head = 1 + with_length(entry.key().size());
     const std::size_t authority = entry.is_written() ? 3 * kMarkBytes + with_length(entry.script().size()) : 0;
     return head + authority + 4 + entry.bytes().size();
@@ -229,6 +245,46 @@ Result<EntryPtr, DecodeFault> decode_entry(Reader& in) {
                                    : Entry::plain(head.path, document);
     ensure(entry.has_value(), "the head and the lengths were checked");
     return *entry;
+}
+
+namespace {
+constexpr std::uint8_t kBornByLatest = 1;
+constexpr std::uint8_t kLockedByLatest = 2;
+}  // namespace
+
+void encode_bare(Writer& out, const Entry& entry) {
+    const Origin& origin = entry.origin();
+    const bool born = origin.born == origin.latest;
+    const bool locked = origin.lock == origin.latest;
+    out.short_blob(as_bytes(entry.key()));
+    out.u8(static_cast<std::uint8_t>((born ? kBornByLatest : 0) | (locked ? kLockedByLatest : 0)));
+    encode_mark(out, origin.latest);
+    if (!born) encode_mark(out, origin.born);
+    if (!locked) encode_mark(out, origin.lock);
+}
+
+std::size_t bare_size(const Entry& entry) {
+    const Origin& origin = entry.origin();
+    const std::size_t marks = 1 + (origin.born == origin.latest ? 0 : 1) + (origin.lock == origin.latest ? 0 : 1);
+    return with_length(entry.key().size()) + 1 + marks * kMarkBytes;
+}
+
+Result<BareEntry, DecodeFault> decode_bare_entry(Reader& in) {
+    TRY(Path path, decode_written_path(in));
+    TRY(const std::uint8_t same, in.u8());
+    if (same > (kBornByLatest | kLockedByLatest)) return Fail{DecodeFault::BadValue};
+    Origin origin;
+    TRY(origin.latest, decode_mark(in));
+    origin.born = origin.lock = origin.latest;
+    if ((same & kBornByLatest) == 0) {
+        TRY(origin.born, decode_mark(in));
+        if (origin.born == origin.latest) return Fail{DecodeFault::NotCanonical};
+    }
+    if ((same & kLockedByLatest) == 0) {
+        TRY(origin.lock, decode_mark(in));
+        if (origin.lock == origin.latest) return Fail{DecodeFault::NotCanonical};
+    }
+    return BareEntry{std::move(path), origin};
 }
 
 void encode(Writer& out, const Summary& summary) {

@@ -185,6 +185,16 @@ void encode(Writer& out, const Entry& entry);
 [[nodiscard]] std::size_t encoded_size(const Entry& entry);
 Result<EntryPtr, DecodeFault> decode_entry(Reader& in);
 void encode(Writer& out, const Summary& summary);
+
+/// A written entry without its script and document, for records whose reader finds those elsewhere by what wrote them.
+struct BareEntry {
+    Path path;
+    Origin origin;
+};
+/// key ‖ 1 born by the latest output, 2 locked by it, 3 both ‖ its mark ‖ the marks of birth and lock unless the same.
+void encode_bare(Writer& out, const Entry& entry);
+[[nodiscard]] std::size_t bare_size(const Entry& entry);
+Result<BareEntry, DecodeFault> decode_bare_entry(Reader& in);
 Result<Summary, DecodeFault> decode_summary(Reader& in);
 
 }  // namespace rhizome::state

@@ -20,11 +20,11 @@ struct Part {
     std::string_view word;  ///< empty: a component that somebody chose
     std::size_t bytes_max = 0;
 };
-constexpr std::size_t kPartsMax = 5;
+constexpr std::size_t kComponentsMax = 5;
 struct Row {
     Path::Shape shape;
     std::size_t count;
-    std::array<Part, kPartsMax> parts;
+    std::array<Part, kComponentsMax> parts;
 };
 constexpr Row kRows[] = {
     {Path::Shape::Cluster, 0, {}},
@@ -316,10 +316,10 @@ std::string Path::text() const {
 Path::Shape Path::shape() const {
     if (key_.starts_with(kChain)) return Shape::Chain;
     // Asked of every transaction several times over, so nothing is allocated.
-    std::array<std::string_view, kPartsMax> parts;
+    std::array<std::string_view, kComponentsMax> parts;
     std::size_t count = 0;
     for (std::string_view rest = std::string_view{key_}.substr(kCluster.size()); !rest.empty(); ++count) {
-        ensure(count < kPartsMax, "a document's path has at most five components below the Cluster");
+        ensure(count < kComponentsMax, "a document's path has at most five components below the Cluster");
         parts[count] = take_component(rest);
     }
     for (const Row& row : kRows)

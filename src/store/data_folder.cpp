@@ -20,7 +20,7 @@
 namespace rhizome::store {
 namespace {
 
-constexpr std::string_view kMagic = "rhizome-store ";
+constexpr std::string_view kFormatMagic = "rhizome-store ";
 
 /// Takes the folder for this process, for as long as the descriptor lives: also a killed process lets go.
 Result<runtime::Descriptor> take(const std::filesystem::path& folder) {
@@ -96,7 +96,7 @@ Result<void> discard_unfinished(const std::filesystem::path& path) {
 
 Result<void> DataFolder::finish(const ledger::ChainId& chain) {
     chain_ = chain;
-    return runtime::write_new_file(format(), fmt::format("{}{}\n{}\n", kMagic, kSchema, chain.hex()), 0600);
+    return runtime::write_new_file(format(), fmt::format("{}{}\n{}\n", kFormatMagic, kSchema, chain.hex()), 0600);
 }
 
 Result<DataFolder> DataFolder::open(const std::filesystem::path& path) {
@@ -110,22 +110,22 @@ Result<DataFolder> DataFolder::open(const std::filesystem::path& path) {
     const auto corrupt = [&](std::size_t offset, std::string_view what) {
         return fail(ErrorKind::Corrupt, fmt::format("{} is damaged at offset {}: {}\nits two lines are `{}{}` and the "
                                                     "chain id",
-                                                    format.native(), offset, what, kMagic, kSchema));
+                                                    format.native(), offset, what, kFormatMagic, kSchema));
     };
     std::string_view text = *read;
-    if (!text.starts_with(kMagic)) return corrupt(0, "it does not begin as it should");
-    text.remove_prefix(kMagic.size());
+    if (!text.starts_with(kFormatMagic)) return corrupt(0, "it does not begin as it should");
+    text.remove_prefix(kFormatMagic.size());
     std::uint32_t schema = 0;
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), schema);
     if (fault != std::errc{} || end == text.data() + text.size() || *end != '\n')
-        return corrupt(kMagic.size(), "no schema number stands there");
+        return corrupt(kFormatMagic.size(), "no schema number stands there");
     if (schema > kSchema)
         return fail(
             ErrorKind::Unsupported,
             fmt::format("{} was written by a newer rhizome (schema {}; this one knows up to {})\nuse that version, "
                         "or restore a backup into another directory",
                         path.native(), schema, kSchema));
-    if (schema != kSchema) return corrupt(kMagic.size(), fmt::format("there is no schema {}", schema));
+    if (schema != kSchema) return corrupt(kFormatMagic.size(), fmt::format("there is no schema {}", schema));
     text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
     if (!text.ends_with('\n')) return corrupt(read->size() - text.size(), "the second line has no end");
     text.remove_suffix(1);

@@ -11,7 +11,7 @@
 namespace rhizome::store {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x4c415352;  // "RSAL"
+constexpr std::uint32_t kSealMagic = 0x4c415352;  // "RSAL"
 constexpr std::uint64_t kPieceBytes = 1u << 20;
 constexpr std::size_t kSealBytesMax = 64u << 20;  ///< eight million pieces: 8 TiB
 
@@ -29,7 +29,7 @@ struct Seal {
 
 std::string encode(const Seal& seal) {
     Writer out;
-    out.u32(kMagic)
+    out.u32(kSealMagic)
         .boolean(seal.closed)
         .u64(seal.file.inode)
         .u64(seal.file.born_seconds)
@@ -52,7 +52,7 @@ Result<Seal, DecodeFault> decode_seal(ByteView bytes) {
     Reader in{content};
     Seal seal;
     TRY(const std::uint32_t magic, in.u32());
-    if (magic != kMagic) return Fail{DecodeFault::BadValue};
+    if (magic != kSealMagic) return Fail{DecodeFault::BadValue};
     TRY(seal.closed, in.boolean());
     TRY(seal.file.inode, in.u64());
     TRY(seal.file.born_seconds, in.u64());

@@ -22,7 +22,7 @@
 namespace rhizome::store {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x414c5052;  // "RPLA"
+constexpr std::uint32_t kPlaceMagic = 0x414c5052;  // "RPLA"
 constexpr std::uint64_t kZfsMagic = 0x2fc12fc1;
 constexpr std::size_t kPlaceBytesMax = 4096;
 constexpr const char* kMachineFile = "/etc/machine-id";
@@ -37,7 +37,7 @@ struct Place {
 
 Bytes encode(const Place& place) {
     Writer out;
-    out.u32(kMagic).u64(place.file.inode).u64(place.file.born_seconds).u64(place.file.born_nanoseconds);
+    out.u32(kPlaceMagic).u64(place.file.inode).u64(place.file.born_seconds).u64(place.file.born_nanoseconds);
     out.u64(place.file_system).raw(place.machine);
     const ByteView content = out.view();
     out.u64(checksum_of(std::span{&content, 1}));
@@ -48,7 +48,7 @@ Result<Place, DecodeFault> decode_place(ByteView bytes) {
     Reader in{bytes};
     Place place;
     TRY(const std::uint32_t magic, in.u32());
-    if (magic != kMagic) return Fail{DecodeFault::BadValue};
+    if (magic != kPlaceMagic) return Fail{DecodeFault::BadValue};
     TRY(place.file.inode, in.u64());
     TRY(place.file.born_seconds, in.u64());
     TRY(place.file.born_nanoseconds, in.u64());

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "ledger/block_outputs.h"
 #include "ledger/codec.h"
 #include "store/chain_index.h"
 #include "store/detail/indexer.h"
@@ -59,6 +60,27 @@ BlockInfo info_of(const BlockHash& hash, const BlockRow& row) {
 }
 
 Error not_found(std::string what) { return {ErrorKind::NotFound, std::move(what)}; }
+
+/// The outputs of a block that is read when the first of them is asked for.
+class OutputsOnDisk final : public state::Outputs {
+public:
+    OutputsOnDisk(const Store& store, const BlockHash& hash) : store_(store), hash_(hash) {}
+    [[nodiscard]] std::optional<Output> find(const state::Outpoint& output) const override {
+        if (!block_) {
+            block_ = store_.block(hash_);
+            if (*block_) outputs_.emplace(block_->value());
+        }
+        return outputs_ ? outputs_->find(output) : std::nullopt;
+    }
+    /// Why the block could not be read, when it could not.
+    [[nodiscard]] const Error* failure() const { return block_ && !*block_ ? &block_->error() : nullptr; }
+
+private:
+    const Store& store_;
+    BlockHash hash_;
+    mutable std::optional<Result<Block>> block_;
+    mutable std::optional<ledger::BlockOutputs> outputs_;
+};
 
 }  // namespace
 
@@ -133,12 +155,13 @@ const std::vector<Finding>& Store::findings() const { return inside_->findings; 
 
 // ---- writing --------------------------------------------------------------------------------------------------------
 
-Result<Ticket> Store::append(const Block& block, std::span<const ledger::TxId> ids, const state::Commit& commit) {
+Result<Ticket> Store::append(const Block& block, std::span<const ledger::TxId> ids, const state::Commit& commit,
+                             KeepChange keep) {
     ensure(block.header.previous == inside_->facts.tip.hash, "only a child of the tip is appended");
     ensure(commit.view.root() == block.header.state_root, "the state a block is appended with is the one it names");
     TRY(inside_->check_room());
-    TRY(const Ticket ticket, inside_->add_block(RecordKind::Append, block, ids, commit.delta));
-    inside_->offer(commit.view, encoded_size(block));
+    TRY(const Ticket ticket, inside_->add_block(RecordKind::Append, block, ids, commit.delta, keep));
+    inside_->offer(commit.view, encoded_size(block), keep);
     return ticket;
 }
 
@@ -146,7 +169,7 @@ Result<Ticket> Store::keep(const Block& block) {
     if (const auto known = info(hash_of(block.header)); known && known->has_body)
         return inside_->log->end().sequence - 1;
     TRY(inside_->check_room());
-    return inside_->add_block(RecordKind::Block, block, {}, {});
+    return inside_->add_block(RecordKind::Block, block, {}, {}, {});
 }
 
 Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> branch, const state::StateView& view) {
@@ -154,14 +177,14 @@ Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> br
     ensure(view.root() == target.header.state_root, "the state the chain moves to is the one its tip names");
     TRY(inside_->check_room());
     TRY(Inside::Move move, inside_->plan_move({.hash = tip, .height = target.height()}, {}));
-    for (const Adopted& block : branch) move.item.changes.emplace_back(block.hash, block.delta);
+    for (const Adopted& block : branch) move.item.changes.push_back({.block = block.hash, .delta = block.delta});
     Facts facts = inside_->facts;
     facts.tip = {.hash = tip, .height = target.height()};
     Writer out;
     out.id(tip).u64(target.height().number());
     TRY(const Ticket ticket, inside_->write(RecordKind::Tip, out.view(), std::move(facts), std::move(move.item)));
     inside_->set_tip(target, move.tx_total);
-    inside_->offer(view, 0);
+    inside_->offer(view, 0, KeepChange::ForAWhile);
     return ticket;
 }
 
@@ -199,7 +222,7 @@ void Store::offer_state(const BlockHash& block, Height height, const state::Stat
 
 void Store::remember_change(const BlockHash& block, const state::Delta& delta) {
     IndexItem item;
-    item.changes.emplace_back(block, delta);
+    item.changes.push_back({.block = block, .delta = delta});
     inside_->indexer->push(std::move(item));
 }
 
@@ -341,8 +364,11 @@ Result<state::Delta> Store::change(const BlockHash& hash) const {
     if (auto recent = inside_->indexer->change(hash)) return *std::move(recent);
     TRY(const auto bytes, inside_->index->undo(hash));
     if (!bytes) return Fail{not_found(fmt::format("what block {} changed is not kept", hash))};
-    TRY(auto delta, state::decode_delta(*bytes, inside_->options.undo_bytes_max));
-    return delta;
+    const OutputsOnDisk outputs{*this, hash};
+    auto delta = state::decode_delta(*bytes, inside_->options.undo_bytes_max, &outputs);
+    if (outputs.failure()) return Fail{*outputs.failure()};
+    if (!delta) return Fail{to_error(delta.error())};
+    return *std::move(delta);
 }
 
 Result<TxPlace> Store::find_tx(const ledger::TxId& id) const {

@@ -46,6 +46,12 @@ struct Options {
     std::uint64_t notes_bytes_max = 4u << 20;
 };
 
+/// For how long what a block changed is kept.
+enum class KeepChange : std::uint8_t {
+    ForAWhile,   ///< `undo_blocks`, and until it is final
+    UntilFinal,  ///< of a chain that a node catches up with: not at all when it is final by the time it is indexed
+};
+
 /// A block's row in the index.
 struct BlockInfo {
     ledger::BlockHash hash{};
@@ -132,7 +138,8 @@ public:
 
     /// The child of the tip becomes the tip. `ids` are the ids of its transactions, in order; `commit` is what it made
     /// of its parent's state. Exhausted when the disk is too full: nothing has happened then, try again later.
-    Result<Ticket> append(const ledger::Block& block, std::span<const ledger::TxId> ids, const state::Commit& commit);
+    Result<Ticket> append(const ledger::Block& block, std::span<const ledger::TxId> ids, const state::Commit& commit,
+                          KeepChange keep = KeepChange::ForAWhile);
     /// A block of another branch. Its parent need not be here. A known block is not written again.
     Result<Ticket> keep(const ledger::Block& block);
     /// One block on the way to a new tip: kept before, now applied (or done again) with this change.

@@ -27,8 +27,8 @@ using ledger::Height;
 using test::StoredChain;
 using test::TempFolder;
 
-constexpr Options kSmall{.segment_bytes = 4u << 10, .checkpoint_bytes = 6u << 10};
-const Bytes kVote{9, 8, 7};
+constexpr Options kSmallForDamage{.segment_bytes = 4u << 10, .checkpoint_bytes = 6u << 10};
+const Bytes kDamagedVote{9, 8, 7};
 
 std::string content(const fs::path& path) {
     std::ifstream in{path, std::ios::binary};
@@ -46,7 +46,7 @@ protected:
     void make(bool orderly) {
         for (int i = 0; i < 10; ++i) world.grow(2);
         Store& store = world.chain().store();
-        ASSERT_TRUE(store.record_vote(kVote));
+        ASSERT_TRUE(store.record_vote(kDamagedVote));
         ASSERT_TRUE(store.mark_final(store.info_at(Height{6})->hash));
         ASSERT_TRUE(store.put_note("peers", "alice", as_bytes("10.0.0.1")));
         ASSERT_TRUE(store.settle(true));
@@ -112,7 +112,7 @@ protected:
     /// Opens the copy and asks it everything.
     Outcome look() {
         Outcome outcome;
-        auto opened = Chain::open(trial, world.rules(), world.parallel(), kSmall);
+        auto opened = Chain::open(trial, world.rules(), world.parallel(), kSmallForDamage);
         if (!opened) {
             outcome.refused = opened.error();
             return outcome;
@@ -134,7 +134,7 @@ protected:
             outcome.errors.push_back(report.error());
         else if (report->fault)
             outcome.errors.emplace_back(ErrorKind::Corrupt, report->fault->why);
-        if (chain.store().votes().record != kVote) outcome.wrong = "another vote";
+        if (chain.store().votes().record != kDamagedVote) outcome.wrong = "another vote";
         if (!chain.store().votes().complete && !outcome.names("place")) outcome.wrong = "votes that are lost silently";
         if (chain.store().final_block().height() != Height{6}) outcome.wrong = "another final block";
         const auto note = chain.store().note("peers", "alice");
@@ -164,7 +164,7 @@ protected:
 
     TempFolder home{test::fast_place()};
     fs::path trial = home / "trial";
-    StoredChain world{home / "data", kSmall};
+    StoredChain world{home / "data", kSmallForDamage};
     std::vector<fs::path> files;
 };
 
@@ -359,7 +359,7 @@ TEST_F(Damaged, SegmentsThatDoNotBelongWhereTheyStand) {
     auto made = [&] {
         test::TestChain memory{R"({"trust":"byzantine"})"};
         return Store::create(elsewhere / "data", {.block = memory.blocks().front(), .commit = memory.commits().front()},
-                             kSmall);
+                             kSmallForDamage);
     }();
     ASSERT_TRUE(made) << made.error().message;
     ASSERT_TRUE((*made)->close());
@@ -388,7 +388,8 @@ TEST(CopiedStores, OpenToAPrefixOrAreRefused) {
         SCOPED_TRACE(fmt::format("seed {}", seed));
         const fs::path data = home / fmt::format("data-{}", seed);
         const fs::path copied = home / fmt::format("copy-{}", seed);
-        auto made = Store::create(data, {.block = memory.blocks().front(), .commit = memory.commits().front()}, kSmall);
+        auto made = Store::create(data, {.block = memory.blocks().front(), .commit = memory.commits().front()},
+                                  kSmallForDamage);
         ASSERT_TRUE(made) << made.error().message;
         Random random{seed};
         std::atomic<std::size_t> height{0};
@@ -423,7 +424,7 @@ TEST(CopiedStores, OpenToAPrefixOrAreRefused) {
         writer.join();
         made->reset();
 
-        auto opened = Chain::open(copied, block_rules, parallel, kSmall);
+        auto opened = Chain::open(copied, block_rules, parallel, kSmallForDamage);
         if (!opened) {
             EXPECT_EQ(opened.error().kind, ErrorKind::Corrupt) << opened.error().message;
             EXPECT_NE(opened.error().message.find(copied.native()), std::string::npos) << opened.error().message;

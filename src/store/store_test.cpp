@@ -243,6 +243,79 @@ TEST_F(Stores, ShowOlderStates) {
               ErrorKind::NotFound);
 }
 
+// Records of changes are kept without the documents that their blocks have anyway.
+TEST_F(Stores, GiveBackWhatBlocksChanged) {
+    StoredChain world{folder};
+    for (int i = 0; i < 5; ++i) world.grow(3);
+    const test::TestChain& memory = world.memory();
+    ASSERT_TRUE(world.chain().store().settle(false));
+    const auto expect_all = [&](const Store& store) {
+        for (std::size_t i = 1; i < memory.blocks().size(); ++i) {
+            const auto change = store.change(hash_of(memory.blocks()[i].header));
+            ASSERT_TRUE(change) << change.error().message;
+            EXPECT_EQ(state::encode(*change), state::encode(memory.commits()[i].delta));
+        }
+    };
+    ASSERT_NO_FATAL_FAILURE(expect_all(world.chain().store()));
+    world.kill();  // the index has them, not what was in memory
+    world.reopen();
+    ASSERT_NO_FATAL_FAILURE(expect_all(world.chain().store()));
+    // Executed again because the index is gone, there are no blocks at hand: then the whole of them is kept.
+    ASSERT_TRUE(world.close());
+    std::filesystem::remove_all(folder / "index");
+    world.reopen();
+    ASSERT_TRUE(world.chain().store().settle(false));
+    ASSERT_NO_FATAL_FAILURE(expect_all(world.chain().store()));
+}
+
+// A chain that is caught up with: what is final as soon as it is here is not going to be undone.
+TEST_F(Stores, KeepTheChangesOfOldBlocksUntilTheyAreFinal) {
+    test::TestChain memory;
+    test::grow_namespace(memory);
+    while (memory.blocks().size() < 12) test::grow(memory, "main", 2);
+    const ledger::GenesisBlock genesis{.block = memory.blocks().front(), .commit = memory.commits().front()};
+    auto made = Store::create(folder, genesis);
+    ASSERT_TRUE(made) << made.error().message;
+    const auto hash_at = [&](std::size_t i) { return hash_of(memory.blocks()[i].header); };
+    const auto append = [&](std::size_t i, KeepChange keep) {
+        ASSERT_TRUE((*made)->append(memory.blocks()[i], {}, memory.commits()[i], keep));
+    };
+    for (std::size_t i = 1; i <= 3; ++i) append(i, KeepChange::UntilFinal);
+    ASSERT_TRUE((*made)->settle(false));  // nothing of this is final yet: all of it may be undone
+    const auto kept = [&](const Store& store, std::size_t i) { return store.change(hash_at(i)).has_value(); };
+    for (std::size_t i = 1; i <= 3; ++i) EXPECT_TRUE(kept(**made, i)) << i;
+    // A mark that comes a quarter of a second after its block finds the block indexed, on a machine with other things
+    // to do: not every time.
+    std::size_t left_out = 0;
+    for (std::size_t i = 4; i <= 10; ++i) {
+        append(i, KeepChange::UntilFinal);
+        ASSERT_TRUE((*made)->mark_final(hash_at(i)));
+        ASSERT_TRUE((*made)->settle(false));
+        if (!kept(**made, i)) ++left_out;
+    }
+    EXPECT_GT(left_out, 0U);
+    append(11, KeepChange::UntilFinal);
+    ASSERT_TRUE((*made)->settle(false));
+    made->reset();
+    auto again = Store::open(folder, {});
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ((*again)->final_block().hash, hash_at(10));
+    EXPECT_TRUE(kept(**again, 11));
+}
+
+TEST_F(Stores, ForgetWhatPrunedBlocksChanged) {
+    StoredChain world{folder, {.segment_bytes = 8u << 10}};
+    for (int i = 0; i < 40; ++i) world.grow(2);
+    Store& store = world.chain().store();
+    ASSERT_TRUE(store.mark_final(store.tip().hash));
+    while (store.prune(Prune::Bodies, Height{30}).value().more) {
+    }
+    const BlockInfo pruned = store.info_at(Height{3}).value();
+    ASSERT_FALSE(pruned.has_body);
+    EXPECT_EQ(store.change(pruned.hash).error().kind, ErrorKind::NotFound);
+    EXPECT_TRUE(store.change(store.tip().hash));
+}
+
 TEST_F(Stores, RefuseASecondProcess) {
     StoredChain world{folder};
     const auto second = Store::open(folder);

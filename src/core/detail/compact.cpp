@@ -20,11 +20,12 @@ std::uint64_t short_id(const ledger::BlockHash& block, const ledger::WireId& id)
 }
 
 void RecentTxs::put(const ledger::SharedTx& tx) {
-    if (tx->bytes > bytes_max_ || !txs_.try_emplace(tx->wire_id, tx).second) return;
+    // One is kept however large it is: somebody may ask for it.
+    if (!txs_.try_emplace(tx->wire_id, tx).second) return;
     order_.push_back(tx);
-    bytes_ += tx->bytes;
-    while (bytes_ > bytes_max_) {
-        bytes_ -= order_.front()->bytes;
+    bytes_ += tx->bytes + kBeside;
+    while (bytes_ > bytes_max_ && order_.size() > 1) {
+        bytes_ -= order_.front()->bytes + kBeside;
         txs_.erase(order_.front()->wire_id);
         order_.pop_front();
     }

@@ -16,9 +16,13 @@ namespace rhizome::core::detail {
 [[nodiscard]] std::uint64_t short_id(const ledger::BlockHash& block, const ledger::WireId& id);
 
 /// Transactions that came lately, by wire id, whether the pool has them, a block took them or they were refused.
-/// Bounded by their bytes. Confined to the core strand.
+/// Bounded by the memory they take, about; the newest is here however large it is, since somebody may ask for it.
+/// Confined to the core strand.
 class RecentTxs {
 public:
+    /// What one takes beside its bytes, which lie in some dozen pieces: hashes, paths, a place here.
+    static constexpr std::size_t kBeside = 700;
+
     explicit RecentTxs(std::size_t bytes_max) : bytes_max_(bytes_max) {}
     void put(const ledger::SharedTx& tx);
     /// Null when it is not here.

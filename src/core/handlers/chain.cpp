@@ -188,7 +188,8 @@ bool Node::Inside::adopt_child(const HeaderNode* node, const SharedBlock& block,
     ids.reserve(block->txs.size());
     for (const ledger::Effects& effect : applied->effects) ids.push_back(effect.tx->id);
     if (ids.size() == block->txs.size()) facts[node->hash].ids = ids;  // who remembers a block may not remember these
-    persist(AppendBlock{block, std::move(ids), std::move(applied->commit)});
+    const bool far_behind = catch_up.headers() > config.catch_up_from;
+    persist(AppendBlock{block, std::move(ids), std::move(applied->commit), far_behind});
     if (const auto known = facts.find(node->hash); known != facts.end()) praise(known->second.from);
     note_judged(node, *block);
     return true;

@@ -49,12 +49,16 @@ void Indexer::push(IndexItem item) {
     }
     ++order_;
     for (const auto& [height, row] : item.chain) chain_[height] = {.row = row, .order = order_};
-    for (const auto& [hash, delta] : item.changes)
-        changes_.insert_or_assign(hash, RecentChange{.delta = delta, .order = order_});
+    for (const IndexItem::Changed& changed : item.changes)
+        changes_.insert_or_assign(changed.block, RecentChange{.delta = changed.delta, .order = order_});
+    if (item.sequence != 0) newest_final_ = item.facts.final_block.height;
+    if (item.block) in_bulk_ = !item.changes.empty() && item.changes.front().unless_final.has_value();
     items_bytes_ += item.bytes;
     items_.push_back(std::move(item));
-    if (items_bytes_ >= settings_.batch_bytes || items_.size() == 1) work_came_.notify_one();
+    if (items_bytes_ >= batch_bytes() || items_.size() == 1) work_came_.notify_one();
 }
+
+std::uint64_t Indexer::batch_bytes() const { return settings_.batch_bytes * (in_bulk_ ? kBulkFactor : 1); }
 
 Result<void> Indexer::put_note(std::string table, std::string name, Bytes bytes) {
     const std::pair key{std::move(table), std::move(name)};
@@ -117,8 +121,8 @@ void Indexer::run() {
     while (!stop_) {
         work_came_.wait(lock, [&] { return stop_ || (has_work() && !failed_); });
         // Company for the first item, unless somebody waits.
-        work_came_.wait_for(lock, kPatience, [&] {
-            return stop_ || urgent_ || tried_again_ || wants_checkpoint_ || items_bytes_ >= settings_.batch_bytes;
+        work_came_.wait_for(lock, in_bulk_ ? kPatience * kBulkFactor : kPatience, [&] {
+            return stop_ || urgent_ || tried_again_ || wants_checkpoint_ || items_bytes_ >= batch_bytes();
         });
         if (stop_) break;
         const auto checkpoint = std::exchange(wants_checkpoint_, false) ? offered_ : std::nullopt;
@@ -152,7 +156,7 @@ Result<void> Indexer::write_backlog(std::unique_lock<std::mutex>& lock) {
     Result<void> written;
     while (written && !stop_ && !(waiting.empty() && notes_being_written_.empty())) {
         std::vector<IndexItem> piece;
-        for (std::uint64_t bytes = 0; !waiting.empty() && bytes < settings_.batch_bytes; waiting.pop_front()) {
+        for (std::uint64_t bytes = 0; !waiting.empty() && bytes < batch_bytes(); waiting.pop_front()) {
             bytes += waiting.front().bytes;
             piece.push_back(std::move(waiting.front()));
         }
@@ -176,7 +180,12 @@ Result<void> Indexer::write_backlog(std::unique_lock<std::mutex>& lock) {
 }
 
 Result<void> Indexer::write(std::span<const IndexItem> items, const Notes& notes) {
-    // The index must never know of a block that the log can still lose.
+    const ledger::Height final_height = [&] {
+        const std::lock_guard lock{mutex_};
+        return newest_final_;
+    }();
+    // The index must never know of a block that the log can still lose, nor leave a change out because of a mark that
+    // it can.
     TRY(log_.sync());
     IndexHead head = head_;
     TRY(auto update, index_.update());
@@ -188,9 +197,10 @@ Result<void> Indexer::write(std::span<const IndexItem> items, const Notes& notes
         }
         if (item.cut_above) TRY(update.cut_chain_above(*item.cut_above));
         for (const auto& [height, row] : item.chain) TRY(update.put_on_chain(height, row));
-        for (const auto& [hash, delta] : item.changes) {
-            Bytes bytes = state::encode(delta);
-            if (bytes.size() <= settings_.undo_bytes_max) TRY(update.put_undo(hash, std::move(bytes)));
+        for (const IndexItem::Changed& changed : item.changes) {
+            if (changed.unless_final && *changed.unless_final <= final_height) continue;
+            Bytes bytes = changed.record ? *changed.record : state::encode(changed.delta);
+            if (bytes.size() <= settings_.undo_bytes_max) TRY(update.put_undo(changed.block, std::move(bytes)));
         }
         if (item.sequence != 0) {
             head.log = item.after;
@@ -216,9 +226,11 @@ Result<void> Indexer::write(std::span<const IndexItem> items, const Notes& notes
 
 Result<void> Indexer::write_checkpoint(const BlockId& block, const state::StateView& view) {
     std::optional<state::StateView> before;
+    bool in_bulk = false;
     {
         const std::lock_guard lock{mutex_};
         before = checkpoint_state_;
+        in_bulk = in_bulk_;
     }
     TRY(auto update, index_.update());
     if (before) {
@@ -239,7 +251,7 @@ Result<void> Indexer::write_checkpoint(const BlockId& block, const state::StateV
     before.reset();
     while (view.collect_garbage(kNodesFreedAtOnce) >= kNodesFreedAtOnce) {
     }
-    runtime::return_free_memory();
+    if (!in_bulk) runtime::return_free_memory();  // else the next blocks need it
     return {};
 }
 
@@ -258,8 +270,8 @@ void Indexer::forget(std::span<const IndexItem> items, std::uint64_t newest_writ
             }
             forget_transactions(item);
         }
-        for (const auto& [hash, delta] : item.changes)
-            if (const auto found = changes_.find(hash);
+        for (const IndexItem::Changed& changed : item.changes)
+            if (const auto found = changes_.find(changed.block);
                 found != changes_.end() && found->second.order <= newest_written)
                 changes_.erase(found);
     }

@@ -24,6 +24,11 @@
 
 namespace rhizome::store::detail {
 
+/// While a chain is caught up with, so much more is collected before it is written, as rows and as a checkpoint: ids
+/// and names fall anywhere into their tables, so that of few rows each changes a page of its own, of many several the
+/// same.
+inline constexpr unsigned kBulkFactor = 4;
+
 /// What one record of the log means for the index.
 struct IndexItem {
     std::uint64_t sequence = 0;  ///< of the record; 0 for what is in no record
@@ -38,7 +43,15 @@ struct IndexItem {
     std::vector<OnChain> chain{};  ///< now on the chain, oldest first
     /// A move of the tip: heights above are no longer on the chain, before `chain` is put there.
     std::optional<ledger::Height> cut_above{};
-    std::vector<std::pair<ledger::BlockHash, state::Delta>> changes{};
+    struct Changed {
+        ledger::BlockHash block{};
+        state::Delta delta{};
+        /// The delta encoded without what the block itself has, where somebody had the block at hand.
+        std::optional<Bytes> record{};
+        /// Its height, when it is not to be kept once that is final.
+        std::optional<ledger::Height> unless_final{};
+    };
+    std::vector<Changed> changes{};
     std::uint64_t bytes = 0;  ///< about how much memory it holds
 };
 
@@ -110,6 +123,7 @@ private:
     void forget_transactions(const IndexItem& item);
     void count_notes();
     [[nodiscard]] bool has_work() const { return !items_.empty() || !notes_.empty() || wants_checkpoint_; }
+    [[nodiscard]] std::uint64_t batch_bytes() const;
 
     ChainIndex& index_;
     SegmentLog& log_;
@@ -118,7 +132,9 @@ private:
     mutable std::mutex mutex_;
     std::condition_variable work_came_;
     std::condition_variable work_done_;
-    IndexHead head_;  ///< what the index says; the thread's own, read by others under the lock
+    IndexHead head_;                 ///< what the index says; the thread's own, read by others under the lock
+    ledger::Height newest_final_{};  ///< as the newest item says
+    bool in_bulk_ = false;           ///< the newest block is one of many that are caught up with
     std::deque<IndexItem> items_;
     std::uint64_t items_bytes_ = 0;
     std::uint64_t order_ = 0;  ///< how many items ever

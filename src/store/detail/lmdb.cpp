@@ -31,8 +31,8 @@ namespace {
 constexpr std::size_t kMapBytes = std::size_t{1} << 38;  // 256 GiB
 constexpr unsigned kReadersMax = 126;
 /// How much of the file may be mapped. Reading a page maps what the cache has around it, 64 KiB in all, so this is what
-/// some hundred lookups bring.
-constexpr std::uint64_t kMappedBytesMax = 6u << 20;
+/// some dozens of lookups bring.
+constexpr std::uint64_t kMappedBytesMax = 3u << 20;
 /// So often is looked how much it is, which takes about as long as a lookup.
 constexpr std::uint64_t kTouchesUnseen = 64;
 constexpr std::uintptr_t kMappedAtOnce = 64u << 10;
@@ -43,7 +43,7 @@ constexpr std::uint64_t kChangedMax = 4'096;
 MDB_val value_of(ByteView bytes) { return {bytes.size(), const_cast<std::uint8_t*>(bytes.data())}; }
 ByteView view_of(const MDB_val& value) { return {static_cast<const std::uint8_t*>(value.mv_data), value.mv_size}; }
 
-Error error_of(std::string_view doing, const std::filesystem::path& path, int code) {
+Error lmdb_error(std::string_view doing, const std::filesystem::path& path, int code) {
     if (code > 0) return runtime::os_error(fmt::format("{} {}", doing, path.native()), code);
     const ErrorKind kind =
         code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND || code == MDB_INVALID  ? ErrorKind::Corrupt
@@ -61,7 +61,7 @@ Error write_error(const std::filesystem::path& path, int code) {
     if (code == EIO && ::statvfs(path.c_str(), &facts) == 0 &&
         static_cast<std::uint64_t>(facts.f_bavail) * facts.f_frsize < kRoomMax)
         code = ENOSPC;
-    return error_of("write to", path, code);
+    return lmdb_error("write to", path, code);
 }
 
 /// Where LMDB has mapped its file, which it tells nobody; null when the system does not tell either.
@@ -140,14 +140,14 @@ private:
 };
 
 Result<void> OpenFile::open() {
-    if (const int code = ::mdb_env_create(&handle); code != 0) return Fail{error_of("open", path, code)};
+    if (const int code = ::mdb_env_create(&handle); code != 0) return Fail{lmdb_error("open", path, code)};
     (void)::mdb_env_set_mapsize(handle, kMapBytes);
     (void)::mdb_env_set_maxdbs(handle, tables_max);
     (void)::mdb_env_set_maxreaders(handle, kReadersMax);
     // Readers are our threads, and one may have several transactions: slots go with transactions, not with threads.
     // No read-ahead: what is looked up lies all over the file.
     const int code = ::mdb_env_open(handle, folder.c_str(), MDB_NOTLS | MDB_NORDAHEAD, 0600);
-    Result<void> opened = code == 0 ? open_tables() : Result<void>{Fail{error_of("open", path, code)}};
+    Result<void> opened = code == 0 ? open_tables() : Result<void>{Fail{lmdb_error("open", path, code)}};
     if (!opened) close();
     map = opened ? find_map(handle) : nullptr;
     other_bytes = file_bytes().value_or(0);
@@ -159,18 +159,18 @@ Result<void> OpenFile::open_tables() {
     if (tables.empty()) return {};
     MDB_txn* transaction = nullptr;
     int code = ::mdb_txn_begin(handle, nullptr, MDB_RDONLY, &transaction);
-    if (code != 0) return Fail{error_of("read", path, code)};
+    if (code != 0) return Fail{lmdb_error("read", path, code)};
     for (const NamedTable& each : tables) {
         MDB_dbi table = 0;
         code = ::mdb_dbi_open(transaction, each.name.c_str(), each.flags, &table);
         if (code != 0) {
             ::mdb_txn_abort(transaction);
-            return Fail{error_of("open a table of", path, code)};
+            return Fail{lmdb_error("open a table of", path, code)};
         }
         ensure(table == each.table, "a table keeps its number");
     }
     code = ::mdb_txn_commit(transaction);
-    if (code != 0) return Fail{error_of("read", path, code)};
+    if (code != 0) return Fail{lmdb_error("read", path, code)};
     return {};
 }
 
@@ -228,7 +228,7 @@ Result<std::optional<ByteView>> Transaction::get(Table table, ByteView key) cons
     file_->touch();
     const int code = ::mdb_get(handle_, table, &k, &v);
     if (code == MDB_NOTFOUND) return std::optional<ByteView>{};
-    if (code != 0) return Fail{error_of("read", file_->path, code)};
+    if (code != 0) return Fail{lmdb_error("read", file_->path, code)};
     return std::optional{view_of(v)};
 }
 
@@ -279,7 +279,7 @@ Result<void> Transaction::clear(Table table) {
 Result<std::uint64_t> Transaction::count(Table table) const {
     MDB_stat facts{};
     if (const int code = ::mdb_stat(handle_, table, &facts); code != 0)
-        return Fail{error_of("read", file_->path, code)};
+        return Fail{lmdb_error("read", file_->path, code)};
     return facts.ms_entries;
 }
 
@@ -303,7 +303,7 @@ Result<Walk> Walk::open(const Transaction& transaction, Table table, ByteView fr
     Walk walk;
     walk.transaction_ = &transaction;
     if (const int code = ::mdb_cursor_open(transaction.handle_, table, &walk.cursor_); code != 0)
-        return Fail{error_of("read", transaction.file_->path, code)};
+        return Fail{lmdb_error("read", transaction.file_->path, code)};
     transaction.file_->touch();
     TRY(walk.move(from.empty() ? MDB_FIRST : MDB_SET_RANGE, from));
     return walk;
@@ -321,7 +321,7 @@ Result<void> Walk::move(unsigned operation, ByteView from) {
     const int code = ::mdb_cursor_get(cursor_, &k, &v, static_cast<MDB_cursor_op>(operation));
     row_.reset();
     if (code == MDB_NOTFOUND) return {};
-    if (code != 0) return Fail{error_of("read", transaction_->file_->path, code)};
+    if (code != 0) return Fail{lmdb_error("read", transaction_->file_->path, code)};
     // Rows follow each other in the table, not in the file: where a page ends, the next one is anywhere.
     const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(v.mv_data) / kMappedAtOnce;
     if (std::exchange(place_, place) != place) transaction_->file_->touch();
@@ -346,7 +346,7 @@ Result<Table> Environment::table(const char* name, bool many) {
     MDB_dbi table = 0;
     const unsigned flags = many ? MDB_DUPSORT | MDB_DUPFIXED : 0u;
     if (const int code = ::mdb_dbi_open(transaction.handle_, name, MDB_CREATE | flags, &table); code != 0)
-        return Fail{error_of("open a table of", path(), code)};
+        return Fail{lmdb_error("open a table of", path(), code)};
     TRY(transaction.commit());
     const std::lock_guard lock{file_->mutex};
     file_->tables.push_back({.name = name, .flags = flags, .table = table});
@@ -358,7 +358,7 @@ Result<Transaction> Environment::begin(bool read_only) const {
     MDB_txn* handle = nullptr;
     const int code = ::mdb_txn_begin(environment, nullptr, read_only ? MDB_RDONLY : 0, &handle);
     Transaction transaction{handle, *file_};
-    if (code != 0) return Fail{read_only ? error_of("read", path(), code) : write_error(path(), code)};
+    if (code != 0) return Fail{read_only ? lmdb_error("read", path(), code) : write_error(path(), code)};
     return transaction;
 }
 

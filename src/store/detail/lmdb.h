@@ -20,7 +20,7 @@ struct MDB_cursor;
 /// **Memory.** LMDB gives nothing back while it is open: pages that were ever read stay mapped, and the memory of as
 /// many pages as its largest transaction changed stays allocated. Under load both come to hundreds of megabytes. So
 /// - after some dozens of lookups or changes each, whoever is there looks how much is mapped, and lets go of all of it
-///   when it is more than 16 MiB: the system still has the pages in its cache, and who needs one gets it back;
+///   when it is more than 3 MiB: the system still has the pages in its cache, and who needs one gets it back;
 /// - after a transaction that changed thousands of rows the file is closed and opened again, as soon as no other
 ///   transaction is under way. Those should therefore be short.
 ///

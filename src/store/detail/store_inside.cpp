@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "ledger/block_outputs.h"
 #include "ledger/codec.h"
 #include "ledger/limits.h"
 
@@ -73,7 +74,7 @@ Result<Ticket> Store::Inside::write_vote(RecordKind kind, ByteView record) {
 }
 
 Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
-                                        const std::optional<state::Delta>& change) {
+                                        const std::optional<state::Delta>& change, KeepChange keep) {
     const BlockId id{.hash = hash_of(block.header), .height = block.header.height};
     const Bytes bytes = ledger::encode(block);
     IndexItem item;
@@ -85,7 +86,16 @@ Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& bl
     if (ids.empty())
         for (const ledger::Tx& tx : block.txs) item.ids.push_back(id_of(tx));
     ensure(item.ids.size() == block.txs.size(), "a block's ids are all of its transactions'");
-    if (change) item.changes.emplace_back(id.hash, *change);
+    if (change) {
+        IndexItem::Changed changed{.block = id.hash, .delta = *change};
+        if (keep == KeepChange::UntilFinal) {
+            changed.unless_final = id.height;  // then it is encoded if at all when it is written
+        } else {
+            const ledger::BlockOutputs outputs{block, item.ids};
+            changed.record = state::encode(*change, &outputs);
+        }
+        item.changes.push_back(std::move(changed));
+    }
     item.bytes = bytes.size() + (change ? bytes.size() : 0);  // a change is about as large as what made it
     Facts after = facts;
     const std::uint64_t total = tx_total + block.txs.size();
@@ -111,9 +121,10 @@ void Store::Inside::set_tip(const BlockInfo& block, std::uint64_t total) {
     tx_total = total;
 }
 
-void Store::Inside::offer(const state::StateView& view, std::uint64_t bytes) {
+void Store::Inside::offer(const state::StateView& view, std::uint64_t bytes, KeepChange keep) {
     since_checkpoint += bytes;
-    const bool due = since_checkpoint >= options.checkpoint_bytes;
+    const bool due =
+        since_checkpoint >= options.checkpoint_bytes * (keep == KeepChange::UntilFinal ? detail::kBulkFactor : 1);
     if (due) since_checkpoint = 0;
     indexer->offer_state(facts.tip, view, due);
 }

@@ -44,10 +44,10 @@ struct Store::Inside {
     Result<Ticket> write_vote(RecordKind kind, ByteView record);
     Result<void> arrive(const PlaceFinding& place);
     Result<Ticket> add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
-                             const std::optional<state::Delta>& change);
+                             const std::optional<state::Delta>& change, KeepChange keep);
     void set_tip(const BlockInfo& block, std::uint64_t total);
     /// The state at the tip, for the next checkpoint, which is due when enough has come.
-    void offer(const state::StateView& view, std::uint64_t bytes);
+    void offer(const state::StateView& view, std::uint64_t bytes, KeepChange keep);
     /// What a move of the tip means for the index, and the transactions of the chain afterwards. `behind` are items
     /// that are not in it yet, while opening.
     struct Move {
