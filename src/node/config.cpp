@@ -16,8 +16,6 @@
 namespace rhizome::node {
 namespace {
 
-using enum SettingType;
-
 constexpr std::size_t kUrlBytesMax = 2'048;
 
 constexpr std::string_view kResourceNames[] = {"cpu", "memory", "ephemeral-storage", "pods"};
@@ -25,85 +23,85 @@ constexpr std::string_view kResourceNames[] = {"cpu", "memory", "ephemeral-stora
 // Clang-format would make a column of every word.
 // clang-format off
 constexpr Setting kSettings[] = {
-    {.key = "listen", .type = Addresses, .fallback = "[::]:7700", .otherwise = "", .variable = "RHIZOME_LISTEN",
+    {.key = "listen", .type = SettingType::Addresses, .fallback = "[::]:7700", .otherwise = "", .variable = "RHIZOME_LISTEN",
      .flag = "listen", .value_name = "ADDRESS", .choices = "",
      .doc = "where other nodes reach this one; none for nowhere"},
-    {.key = "peers", .type = Addresses, .fallback = "", .otherwise = "none", .variable = "RHIZOME_PEERS",
+    {.key = "peers", .type = SettingType::Addresses, .fallback = "", .otherwise = "none", .variable = "RHIZOME_PEERS",
      .flag = "peer", .value_name = "ADDRESS", .choices = "",
      .doc = "nodes to link to besides those that the chain, the LAN and others know; names are resolved again and again"},
-    {.key = "advertise", .type = Addresses, .fallback = "", .otherwise = "this machine's own addresses",
+    {.key = "advertise", .type = SettingType::Addresses, .fallback = "", .otherwise = "this machine's own addresses",
      .variable = "RHIZOME_ADVERTISE", .flag = "advertise", .value_name = "ADDRESS", .choices = "",
      .doc = "what this node tells others to dial, for machines behind a translated address"},
-    {.key = "lanDiscovery", .type = Switch, .fallback = "true", .otherwise = "", .variable = "RHIZOME_LAN_DISCOVERY",
+    {.key = "lanDiscovery", .type = SettingType::Switch, .fallback = "true", .otherwise = "", .variable = "RHIZOME_LAN_DISCOVERY",
      .flag = "no-lan-discovery", .value_name = "", .choices = "",
      .doc = "find members of the same cluster on the local network by signed beacons"},
-    {.key = "links.outbound", .type = Whole, .fallback = "8", .otherwise = "", .variable = "RHIZOME_LINKS_OUTBOUND",
+    {.key = "links.outbound", .type = SettingType::Whole, .fallback = "8", .otherwise = "", .variable = "RHIZOME_LINKS_OUTBOUND",
      .flag = "links-outbound", .value_name = "N", .choices = "", .least = 1, .most = 128,
      .doc = "links that this node makes itself"},
-    {.key = "links.inboundMax", .type = Whole, .fallback = "64", .otherwise = "",
+    {.key = "links.inboundMax", .type = SettingType::Whole, .fallback = "64", .otherwise = "",
      .variable = "RHIZOME_LINKS_INBOUND_MAX", .flag = "links-inbound-max", .value_name = "N", .choices = "",
      .least = 0, .most = 4'096, .doc = "links that others may make to this node"},
-    {.key = "rpc.listen", .type = Addresses, .fallback = "127.0.0.1:7701", .otherwise = "",
+    {.key = "rpc.listen", .type = SettingType::Addresses, .fallback = "127.0.0.1:7701", .otherwise = "",
      .variable = "RHIZOME_RPC_LISTEN", .flag = "rpc-listen", .value_name = "ADDRESS", .choices = "",
      .doc = "where commands with --node ask this one, over TLS; none for the local socket only; the default does without "
             "where that port is taken"},
-    {.key = "metrics.listen", .type = Addresses, .fallback = "", .otherwise = "none",
+    {.key = "metrics.listen", .type = SettingType::Addresses, .fallback = "", .otherwise = "none",
      .variable = "RHIZOME_METRICS_LISTEN", .flag = "metrics-listen", .value_name = "ADDRESS", .choices = "",
      .doc = "where Prometheus reads /metrics, in clear and unsigned: for networks that only you can reach"},
-    {.key = "role", .type = Choice, .fallback = "member", .otherwise = "", .variable = "RHIZOME_ROLE", .flag = "role",
+    {.key = "role", .type = SettingType::Choice, .fallback = "member", .otherwise = "", .variable = "RHIZOME_ROLE", .flag = "role",
      .value_name = "ROLE", .choices = "member|observer|watchtower",
      .doc = "what this node does: a member seals and votes, an observer keeps a full copy and does neither, a watchtower "
             "is an observer that watches over the members"},
-    {.key = "watch.bound", .type = Whole, .fallback = "1000", .otherwise = "", .variable = "RHIZOME_WATCH_BOUND",
+    {.key = "watch.bound", .type = SettingType::Whole, .fallback = "1000", .otherwise = "", .variable = "RHIZOME_WATCH_BOUND",
      .flag = "watch-bound", .value_name = "MS", .choices = "", .least = 10, .most = 600'000,
      .doc = "of a watchtower: what was broadcast so many milliseconds before a block's time belongs into it"},
-    {.key = "watch.webhook", .type = Url, .fallback = "", .otherwise = "nobody is told besides log and metrics",
+    {.key = "watch.webhook", .type = SettingType::Url, .fallback = "", .otherwise = "nobody is told besides log and metrics",
      .variable = "RHIZOME_WATCH_WEBHOOK", .flag = "watch-webhook", .value_name = "URL", .choices = "",
      .doc = "of a watchtower: where alerts are posted as JSON"},
-    {.key = "cosign.rules", .type = Path, .fallback = "", .otherwise = "nothing is co-signed",
+    {.key = "cosign.rules", .type = SettingType::Path, .fallback = "", .otherwise = "nothing is co-signed",
      .variable = "RHIZOME_COSIGN_RULES", .flag = "cosign-rules", .value_name = "FILE", .choices = "",
      .doc = "of an observer or watchtower: what it puts its signature under when asked"},
-    {.key = "api.listen", .type = Addresses, .fallback = "127.0.0.1:6443", .otherwise = "",
+    {.key = "api.listen", .type = SettingType::Addresses, .fallback = "127.0.0.1:6443", .otherwise = "",
      .variable = "RHIZOME_API_LISTEN", .flag = "api-listen", .value_name = "ADDRESS", .choices = "",
      .doc = "where kubectl asks this node, over TLS; none for nowhere; the default does without where that port is taken"},
-    {.key = "api.tokenFile", .type = Path, .fallback = "", .otherwise = "client certificates only",
+    {.key = "api.tokenFile", .type = SettingType::Path, .fallback = "", .otherwise = "client certificates only",
      .variable = "RHIZOME_API_TOKEN_FILE", .flag = "api-token-file", .value_name = "FILE", .choices = "",
      .doc = "tokens that the Kubernetes API knows, a line for each: token,user,uid,\"groups\""},
-    {.key = "api.auditLog", .type = Path, .fallback = "", .otherwise = "none is kept",
+    {.key = "api.auditLog", .type = SettingType::Path, .fallback = "", .otherwise = "none is kept",
      .variable = "RHIZOME_API_AUDIT_LOG", .flag = "api-audit-log", .value_name = "FILE", .choices = "",
      .doc = "where the Kubernetes API writes down who asked for what, a line of JSON for each request, without what was "
             "sent or answered"},
-    {.key = "api.auditLogSize", .type = Bytes, .fallback = "64Mi", .otherwise = "",
+    {.key = "api.auditLogSize", .type = SettingType::Bytes, .fallback = "64Mi", .otherwise = "",
      .variable = "RHIZOME_API_AUDIT_LOG_SIZE", .flag = "api-audit-log-size", .value_name = "SIZE", .choices = "",
      .least = 64u << 10, .most = 1ull << 40, .doc = "an audit log of this size is put aside and a new one begun"},
-    {.key = "api.auditLogFiles", .type = Whole, .fallback = "4", .otherwise = "",
+    {.key = "api.auditLogFiles", .type = SettingType::Whole, .fallback = "4", .otherwise = "",
      .variable = "RHIZOME_API_AUDIT_LOG_FILES", .flag = "api-audit-log-files", .value_name = "N", .choices = "",
      .least = 1, .most = 100, .doc = "audit logs that are kept, the present one included"},
-    {.key = "mine", .type = Whole, .fallback = "20", .otherwise = "", .variable = "RHIZOME_MINE", .flag = "mine",
+    {.key = "mine", .type = SettingType::Whole, .fallback = "20", .otherwise = "", .variable = "RHIZOME_MINE", .flag = "mine",
      .value_name = "PERCENT", .choices = "", .least = 0, .most = 100,
      .doc = "percent of one core that look for blocks on a chain of work"},
-    {.key = "agent", .type = Switch, .fallback = "true", .otherwise = "", .variable = "RHIZOME_AGENT",
+    {.key = "agent", .type = SettingType::Switch, .fallback = "true", .otherwise = "", .variable = "RHIZOME_AGENT",
      .flag = "no-agent", .value_name = "", .choices = "",
      .doc = "host pods; a member without an agent keeps the chain and answers, nothing else"},
-    {.key = "capacity", .type = Resources, .fallback = "", .otherwise = "what the machine has",
+    {.key = "capacity", .type = SettingType::Resources, .fallback = "", .otherwise = "what the machine has",
      .variable = "RHIZOME_CAPACITY", .flag = "capacity", .value_name = "RESOURCES", .choices = "",
      .doc = "what the machine is said to have, as in cpu=4,memory=8Gi,pods=110"},
-    {.key = "allocatable", .type = Resources, .fallback = "", .otherwise = "the capacity",
+    {.key = "allocatable", .type = SettingType::Resources, .fallback = "", .otherwise = "the capacity",
      .variable = "RHIZOME_ALLOCATABLE", .flag = "allocatable", .value_name = "RESOURCES", .choices = "",
      .doc = "how much of the capacity pods may use, written alike"},
-    {.key = "log.level", .type = Choice, .fallback = "info", .otherwise = "", .variable = "RHIZOME_LOG_LEVEL",
+    {.key = "log.level", .type = SettingType::Choice, .fallback = "info", .otherwise = "", .variable = "RHIZOME_LOG_LEVEL",
      .flag = "log-level", .value_name = "LEVEL", .choices = "error|warn|info|debug",
      .doc = "how much is logged"},
-    {.key = "log.format", .type = Choice, .fallback = "auto", .otherwise = "", .variable = "RHIZOME_LOG_FORMAT",
+    {.key = "log.format", .type = SettingType::Choice, .fallback = "auto", .otherwise = "", .variable = "RHIZOME_LOG_FORMAT",
      .flag = "log-format", .value_name = "FORMAT", .choices = "auto|text|json",
      .doc = "key=value lines for people or JSON lines for programs; auto: text on a terminal, else JSON"},
-    {.key = "log.file", .type = Path, .fallback = "", .otherwise = "stderr; of a node in the background DATA/node/log",
+    {.key = "log.file", .type = SettingType::Path, .fallback = "", .otherwise = "stderr; of a node in the background DATA/node/log",
      .variable = "RHIZOME_LOG_FILE", .flag = "log-file", .value_name = "FILE", .choices = "",
      .doc = "where the log goes"},
-    {.key = "log.fileSize", .type = Bytes, .fallback = "16Mi", .otherwise = "", .variable = "RHIZOME_LOG_FILE_SIZE",
+    {.key = "log.fileSize", .type = SettingType::Bytes, .fallback = "16Mi", .otherwise = "", .variable = "RHIZOME_LOG_FILE_SIZE",
      .flag = "log-file-size", .value_name = "SIZE", .choices = "", .least = 64u << 10, .most = 1ull << 40,
      .doc = "a log file of this size is put aside and a new one begun"},
-    {.key = "log.files", .type = Whole, .fallback = "4", .otherwise = "", .variable = "RHIZOME_LOG_FILES",
+    {.key = "log.files", .type = SettingType::Whole, .fallback = "4", .otherwise = "", .variable = "RHIZOME_LOG_FILES",
      .flag = "log-files", .value_name = "N", .choices = "", .least = 1, .most = 100,
      .doc = "log files that are kept, the present one included"},
 };
@@ -158,18 +156,18 @@ std::optional<std::uint64_t> resource_amount(std::string_view name, std::string_
 /// What is wanted instead, when the value does not do; empty when it does.
 std::string what_is_wrong(const Setting& setting, const std::string& value) {
     switch (setting.type) {
-        case Switch: return value == "true" || value == "false" ? "" : "true or false is wanted";
-        case Whole: {
+        case SettingType::Switch: return value == "true" || value == "false" ? "" : "true or false is wanted";
+        case SettingType::Whole: {
             const auto number = whole(value);
             if (number && *number >= setting.least && *number <= setting.most) return "";
             return fmt::format("a whole number from {} to {} is wanted", setting.least, setting.most);
         }
-        case Bytes: {
+        case SettingType::Bytes: {
             const auto size = parse_bytes(value);
             if (size && *size >= setting.least && *size <= setting.most) return "";
             return fmt::format("a size of at least {} bytes is wanted, such as {}", setting.least, setting.fallback);
         }
-        case Choice: {
+        case SettingType::Choice: {
             const auto words = setting.choice_words();
             if (std::find(words.begin(), words.end(), value) != words.end()) return "";
             std::string wanted = "one of ";
@@ -177,12 +175,12 @@ std::string what_is_wrong(const Setting& setting, const std::string& value) {
             const auto meant = did_you_mean(nearest(value, words));
             return wanted + " is wanted" + (meant.empty() ? "" : "\n" + meant);
         }
-        case Path: return "";  // whether it can be opened is found out by opening it
-        case Url:
+        case SettingType::Path: return "";  // whether it can be opened is found out by opening it
+        case SettingType::Url:
             if ((value.starts_with("http://") || value.starts_with("https://")) && value.size() <= kUrlBytesMax)
                 return "";
             return "an address that begins with http:// or https:// is wanted";
-        case Addresses:
+        case SettingType::Addresses:
             if (setting.key.ends_with("listen")) {
                 const auto address = address_from(setting, value);
                 // `fd:N` is a socket that whoever started this process has made (stream/tcp.h).
@@ -191,7 +189,7 @@ std::string what_is_wrong(const Setting& setting, const std::string& value) {
             }
             if (address_from(setting, value)) return "";
             return "host:port is wanted, as in 10.0.0.7:7700, node.example.org or [fe80::1]:7700";
-        case Resources: {
+        case SettingType::Resources: {
             const std::size_t equals = value.find('=');
             const std::string name = value.substr(0, equals);
             const std::vector<std::string> names{std::begin(kResourceNames), std::end(kResourceNames)};
@@ -226,7 +224,7 @@ std::optional<std::string> scalar_text(const json::Value& value) {
 /// The values that the file's member says, as a flag would say them; nothing when it has another form.
 std::optional<std::vector<std::string>> values_in_file(const Setting& setting, const json::Value& value) {
     std::vector<std::string> values;
-    if (setting.type == Resources) {
+    if (setting.type == SettingType::Resources) {
         if (!value.is_object()) return std::nullopt;
         for (const auto& [name, amount] : *value.if_object()) {
             const auto text = scalar_text(amount);
@@ -235,7 +233,7 @@ std::optional<std::vector<std::string>> values_in_file(const Setting& setting, c
         }
         return values;
     }
-    if (setting.type == Addresses && value.is_array()) {
+    if (setting.type == SettingType::Addresses && value.is_array()) {
         for (const json::Value& one : *value.if_array()) {
             const auto text = scalar_text(one);
             if (!text) return std::nullopt;
@@ -274,9 +272,9 @@ public:
                 return fail(ErrorKind::Invalid,
                             fmt::format("{}: {} has another form than a {} has\n'rhizome config schema' shows it",
                                         place(key), key,
-                                        setting->type == Addresses   ? "list of addresses"
-                                        : setting->type == Resources ? "map of resources"
-                                                                     : "single value"));
+                                        setting->type == SettingType::Addresses   ? "list of addresses"
+                                        : setting->type == SettingType::Resources ? "map of resources"
+                                                                                  : "single value"));
             Held held{std::move(*values), Origin::File, place(key)};
             TRY(check(*setting, held, ErrorKind::Invalid));
             into_.insert_or_assign(key, std::move(held));
@@ -322,7 +320,7 @@ Result<void> take_file(const ConfigFile& file, std::map<std::string, Held, std::
 
 /// Of flags and variables: lists are separated by commas, switches are words.
 std::vector<std::string> values_of_text(const Setting& setting, std::string_view text) {
-    if (setting.type == Addresses || setting.type == Resources) return split(text, ',');
+    if (setting.type == SettingType::Addresses || setting.type == SettingType::Resources) return split(text, ',');
     return {std::string{text}};
 }
 
@@ -368,7 +366,7 @@ Result<Config> Config::resolve(const ConfigSources& sources) {
         const auto flag = sources.flags.find(setting.flag);
         if (flag == sources.flags.end() || flag->second.empty()) continue;
         held = {{}, Origin::Flag, fmt::format("--{}", setting.flag)};
-        if (setting.type == Switch) {
+        if (setting.type == SettingType::Switch) {
             held.values = {"false"};
         } else {
             for (const std::string& text : flag->second)

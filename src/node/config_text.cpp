@@ -6,8 +6,6 @@
 
 namespace rhizome::node {
 
-using enum SettingType;
-
 std::string settings_markdown() {
     std::string text = "| key | default | flag | variable | |\n| --- | --- | --- | --- | --- |\n";
     for (const Setting& one : settings()) {
@@ -41,9 +39,9 @@ std::string settings_template() {
         const std::string_view before = map.empty() ? "" : "  ";
         text += fmt::format("# {}; {}\n", one.doc, one.default_text());
         std::string value{one.fallback};
-        if (one.type == Addresses) value = value.empty() ? "[]" : fmt::format("[\"{}\"]", value);
-        if (one.type == Resources) value = "{}";
-        if (one.type == Path) value = "\"\"";
+        if (one.type == SettingType::Addresses) value = value.empty() ? "[]" : fmt::format("[\"{}\"]", value);
+        if (one.type == SettingType::Resources) value = "{}";
+        if (one.type == SettingType::Path) value = "\"\"";
         text += fmt::format("#{}{}: {}\n", before, name, value);
     }
     return text;

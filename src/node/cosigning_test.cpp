@@ -2,6 +2,9 @@
 // A lock that wants a co-signer, real commands as conditions, and a chain that takes what was signed.
 #include "node/cosigning.h"
 
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include "script/template.h"
 #include "support/rpc_world.h"
 #include "support/waiting.h"

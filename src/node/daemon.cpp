@@ -31,11 +31,12 @@ namespace {
 constexpr milliseconds kGrace{2'000};
 /// Connections that read metrics at the same time: some Prometheus servers and a person.
 constexpr std::size_t kScrapersMax = 32;
-/// Of blocks, and of transactions by their wire ids, that are kept at hand, as they are sent; in memory they take up to
-/// twice as much. Older blocks come from the disk; transactions are there for as long as a full block that names them
-/// may be under way.
+/// Of blocks that are kept at hand, as they are sent; in memory they take up to twice as much. Older ones come from the
+/// disk.
 constexpr std::size_t kRecentBlockBytes = 2u << 20;
-constexpr std::size_t kRecentTxBytes = 4u << 20;
+/// Of transactions by their wire ids, as they lie in memory: those of the last second or more, which the next blocks
+/// name. Of a block of 4 MiB the oldest are asked for again.
+constexpr std::size_t kRecentTxBytes = 3u << 20;
 /// Of a local socket's path, by the kernel.
 constexpr std::size_t kSocketPathMax = 107;
 

@@ -228,7 +228,8 @@ struct Host::Inside {
 Result<void> Host::Inside::write(const core::Write& what) {
     store::Store& store = chain->store();
     if (const auto* append = std::get_if<core::AppendBlock>(&what)) {
-        TRY(store.append(*append->block, append->ids, append->commit));
+        TRY(store.append(*append->block, append->ids, append->commit,
+                         append->far_behind ? store::KeepChange::UntilFinal : store::KeepChange::ForAWhile));
     } else if (const auto* keep = std::get_if<core::KeepBlock>(&what)) {
         TRY(store.keep(*keep->block));
     } else if (const auto* move = std::get_if<core::MoveTip>(&what)) {

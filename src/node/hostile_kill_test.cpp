@@ -2,6 +2,8 @@
 // What strangers can do to a node's port, against the real program: it goes on answering, stays small, and names who
 // did it once. The figures are printed; on a busy machine they are no test.
 #include <arpa/inet.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -13,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_too_open(const fs::path& path) {
-    std::error_code failed;
-    const auto status = fs::status(path, failed);
-    return !failed && (status.permissions() & (fs::perms::group_all | fs::perms::others_all)) != fs::perms::none;
-}
-
 }  // namespace
 
 fs::path seed_file(const fs::path& data) { return data / "node" / "seed"; }
@@ -35,7 +29,7 @@ Result<Identity> load_identity(const fs::path& data) {
     if (!bytes || bytes->size() != seed.size())
         return fail(ErrorKind::Corrupt, fmt::format("{} is not a seed of {} bytes", file.native(), seed.size()));
     std::copy(bytes->view().begin(), bytes->view().end(), seed.writable().begin());
-    return Identity{crypto::derive(seed), is_too_open(file)};
+    return Identity{crypto::derive(seed), runtime::is_too_open(file)};
 }
 
 Result<Identity> make_identity(const fs::path& data) {

@@ -129,10 +129,10 @@ namespace {
 /// What `find` gives for an input: the entry whose output it names; may be null.
 using FindInput = std::function<const state::Entry*(const ledger::Outpoint&)>;
 
-state::StateView context(const ledger::CheckedTx& tx, const state::StateView& whole, const FindInput& find) {
-    std::vector<const state::Entry*> entries;
+std::vector<state::EntryPtr> needed(const ledger::CheckedTx& tx, const state::StateView& whole, const FindInput& find) {
+    std::vector<state::EntryPtr> entries;
     const auto take = [&](const state::Path& path) {
-        if (const state::Entry* entry = whole.get(path)) entries.push_back(entry);
+        if (const state::Entry* entry = whole.get(path)) entries.emplace_back(entry);
     };
     const auto take_way = [&](const state::Path& path) {
         take(path);
@@ -146,27 +146,36 @@ state::StateView context(const ledger::CheckedTx& tx, const state::StateView& wh
         if (output.wish != ledger::Wish::Nothing) take_way(output.resource.path);
     take(ledger::records::chain_id());
     take(ledger::records::parameters());
-    const bool members = std::any_of(entries.begin(), entries.end(), [](const state::Entry* entry) {
+    const bool members = std::any_of(entries.begin(), entries.end(), [](const state::EntryPtr& entry) {
         const auto policy = script::recognise(entry->script());
         return policy && asks_for_member(*policy);
     });
     if (members) {
         state::Cursor cursor = whole.walk(ledger::records::all_members());
-        while (const state::Entry* entry = cursor.next()) entries.push_back(entry);
+        while (const state::Entry* entry = cursor.next()) entries.emplace_back(entry);
     }
-    state::Batch batch{state::StateView{}};
-    for (const state::Entry* entry : entries) batch.put(state::EntryPtr{entry});
-    return std::move(batch).finish().view;
+    return entries;
 }
 
 }  // namespace
 
 state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerState& state) {
-    return context(tx, state.view(), [&](const ledger::Outpoint& output) { return state.index().find(output); });
+    return view_of(
+        needed(tx, state.view(), [&](const ledger::Outpoint& output) { return state.index().find(output); }));
 }
 
 state::StateView context_of_draft(const ledger::CheckedTx& tx, const state::StateView& whole) {
-    return context(tx, whole, [](const ledger::Outpoint&) -> const state::Entry* { return nullptr; });
+    return view_of(entries_for_draft(tx, whole));
+}
+
+std::vector<state::EntryPtr> entries_for_draft(const ledger::CheckedTx& tx, const state::StateView& whole) {
+    return needed(tx, whole, [](const ledger::Outpoint&) -> const state::Entry* { return nullptr; });
+}
+
+state::StateView view_of(std::span<const state::EntryPtr> entries) {
+    state::Batch batch{state::StateView{}};
+    for (const state::EntryPtr& entry : entries) batch.put(entry);
+    return std::move(batch).finish().view;
 }
 
 }  // namespace rhizome::node

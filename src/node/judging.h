@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "base/json.h"
 #include "ledger/apply.h"
@@ -31,5 +33,9 @@ state::StateView context_of(const ledger::CheckedTx& tx, const ledger::LedgerSta
 /// The same where every input names what an output names or something above it, as in a draft of ours: that needs no
 /// index over all outputs.
 state::StateView context_of_draft(const ledger::CheckedTx& tx, const state::StateView& whole);
+/// The same in two steps. Of drafts that are alike the entries are mostly the very same, and so is what is made of
+/// them.
+std::vector<state::EntryPtr> entries_for_draft(const ledger::CheckedTx& tx, const state::StateView& whole);
+state::StateView view_of(std::span<const state::EntryPtr> entries);
 
 }  // namespace rhizome::node

@@ -18,13 +18,6 @@ using crypto::KeyFileInfo;
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kFolderMode = 0700;
 
-/// Any bit for group or others. A file that vanished in between is nobody's risk.
-bool is_too_open(const fs::path& path) {
-    std::error_code failed;
-    const auto status = fs::status(path, failed);
-    return !failed && (status.permissions() & (fs::perms::group_all | fs::perms::others_all)) != fs::perms::none;
-}
-
 Result<void> check_name(std::string_view name) {
     if (crypto::is_key_name(name)) return ok();
     return Fail{
@@ -64,7 +57,7 @@ Result<Keystore::File> Keystore::read(std::string_view name) const {
         return Fail{std::move(text).error()};
     }
     file.text = *std::move(text);
-    file.too_open = is_too_open(file.path);
+    file.too_open = runtime::is_too_open(file.path);
     return file;
 }
 
@@ -102,7 +95,8 @@ Result<std::vector<Keystore::Entry>> Keystore::list() const {
         if (entry)
             entries.push_back(*std::move(entry));
         else
-            entries.push_back({std::string{stem}, Fail{std::move(entry).error()}, is_too_open(folder_ / file_name)});
+            entries.push_back(
+                {std::string{stem}, Fail{std::move(entry).error()}, runtime::is_too_open(folder_ / file_name)});
     }
     return entries;
 }
@@ -157,6 +151,6 @@ Result<std::string> Keystore::export_file(std::string_view name) const {
     return std::move(file.text);
 }
 
-bool Keystore::folder_too_open() const { return is_too_open(folder_); }
+bool Keystore::folder_too_open() const { return runtime::is_too_open(folder_); }
 
 }  // namespace rhizome::node

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that are no members, as processes: what an observer does and does not, and whom a watchtower finds.
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
 

@@ -2,6 +2,8 @@
 // A light node beside a real one, and behind one that lies.
 #include "node/light_node.h"
 
+#include <gtest/gtest.h>
+
 #include <sys/stat.h>
 
 #include <thread>

@@ -3,7 +3,6 @@
 // failure has it, against one write with fdatasync to the same disk; how fast it is read, against a request that the
 // same server answers without looking at anything; what a client that only stays connected costs.
 #include <fcntl.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "node/daemon.h"
 #include "node/rpc_client.h"
+#include "runtime/memory.h"
 #include "support/bench.h"
 #include "support/bench_child.h"
 #include "support/running_node.h"
@@ -204,9 +204,9 @@ std::unique_ptr<bench::Child> idle_clients() {
 /// Allocated kilobytes that the node keeps for a TLS connection that has asked once.
 double idle_kilobytes() {
     { const auto warm = idle_clients(); }
-    const auto before = ::mallinfo2().uordblks;
+    const auto before = runtime::memory_in_use();
     const auto clients = idle_clients();
-    return static_cast<double>(::mallinfo2().uordblks - before) / kIdle / 1'024;
+    return static_cast<double>(runtime::memory_in_use() - before) / kIdle / 1'024;
 }
 const bool idle_bytes =
     stay() ||

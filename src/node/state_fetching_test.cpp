@@ -3,6 +3,7 @@
 
 #include <list>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "consensus/consensus_rules.h"

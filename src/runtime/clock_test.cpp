@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/clock.h"
 
+#include <gtest/gtest.h>
+
 #include <ctime>
 
 namespace rhizome::runtime {

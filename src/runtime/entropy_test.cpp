@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/entropy.h"
 
+#include <gtest/gtest.h>
+
 namespace rhizome::runtime {
 namespace {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/environment.h"
 
+#include <gtest/gtest.h>
+
 #include "runtime/files.h"
 #include "support/temp_folder.h"
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/files.h"
 
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 

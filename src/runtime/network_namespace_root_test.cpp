@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "runtime/process.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/os_error.h"
 
+#include <gtest/gtest.h>
+
 #include <cerrno>
 
 namespace rhizome::runtime {

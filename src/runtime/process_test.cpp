@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/process.h"
 
+#include <gtest/gtest.h>
+
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -16,7 +16,7 @@ Task<Result<std::string>> read_to_end(Stream* from) {
     }
 }
 
-Task<void> send(Stream* to, std::string text, Result<void>* result) {
+Task<void> send_and_mark(Stream* to, std::string text, Result<void>* result) {
     const ByteView parts[] = {as_bytes(text), {}, as_bytes("!")};
     *result = co_await to->write(parts);
     auto ignored = co_await to->shutdown();
@@ -29,7 +29,7 @@ TEST(Pipe, CarriesMoreThanItHoldsInOrderAndEnds) {
     std::string text;
     for (int i = 0; i < 1000; ++i) text += std::to_string(i);
     Result<void> written;
-    spawn(strand, send(left.get(), text, &written));
+    spawn(strand, send_and_mark(left.get(), text, &written));
     const auto got = block_on(context, strand, read_to_end(right.get()));
     ASSERT_TRUE(got);
     EXPECT_EQ(*got, text + "!");
@@ -46,7 +46,7 @@ TEST(Pipe, DeadlinesFailAndCanBeMoved) {
     EXPECT_EQ(late.error().kind, ErrorKind::Unavailable);
     right->set_read_deadline(kNever);
     Result<void> written;
-    spawn(strand, send(left.get(), "abc", &written));
+    spawn(strand, send_and_mark(left.get(), "abc", &written));
     EXPECT_EQ(block_on(context, strand, read_to_end(right.get())).value(), "abc!");
 }
 
@@ -55,7 +55,7 @@ TEST(Pipe, ClosingWakesWhoWaits) {
     const Strand strand = context.make_strand();
     auto [left, right] = make_pipe(strand, 4);
     Result<void> written;
-    spawn(strand, send(left.get(), "more than fits", &written));
+    spawn(strand, send_and_mark(left.get(), "more than fits", &written));
     context.run_ready();
     right->close();
     context.run_ready();

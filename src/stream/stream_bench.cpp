@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an idle TLS connection keeps, on either side, over 1,000 of them on loopback: the other side lives in another
 // process, so that each counts its own memory only. And how many handshakes a core makes, against bare OpenSSL.
-#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <openssl/ssl.h>
 
 #include "base/ensure.h"
+#include "runtime/memory.h"
 #include "stream/pipe.h"
 #include "stream/tcp.h"
 #include "stream/tls.h"
@@ -24,7 +24,7 @@ constexpr int kConnections = 1000;
 
 /// What earlier benchmarks freed is handed back first, so that none of it is used again unseen.
 double resident_bytes() {
-    ::malloc_trim(0);
+    runtime::return_free_memory();
     std::FILE* file = std::fopen("/proc/self/statm", "r");
     ensure(file != nullptr, "/proc is there");
     long total = 0;

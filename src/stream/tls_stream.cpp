@@ -19,7 +19,10 @@ using detail::openssl_reason;
 /// What is read from below at once: a whole record of 16 KiB with its frame.
 constexpr std::size_t kReadBytes = 16 * 1024 + 256;
 /// What one record holds.
-constexpr std::size_t kRecordBytes = 16 * 1024;
+/// Not the 16 KiB that a record may have: a long answer and the buffers it is copied to all begin at pages with some
+/// allocators, and a processor that loads from where the last store went, as far as the lowest twelve bits tell, waits
+/// for it. So it would with every record; this way with one in eight.
+constexpr std::size_t kRecordBytes = 15 * 1024 + 512;
 /// Encrypted bytes that wait before they go down.
 constexpr std::size_t kFlushBytes = 64 * 1024;
 

@@ -63,7 +63,7 @@ Task<Result<std::string>> read_all(Stream* from, std::size_t piece) {
     }
 }
 
-Task<void> send(Stream* to, std::string text, Result<void>* result) {
+Task<void> send_and_shut(Stream* to, std::string text, Result<void>* result) {
     const std::string_view all = text;
     const ByteView parts[] = {as_bytes(all.substr(0, all.size() / 3)), as_bytes(all.substr(all.size() / 3))};
     *result = co_await to->write(parts);
@@ -84,7 +84,7 @@ TEST_F(Tls, CarriesBytesBothWaysHalfClosed) {
         for (Stream* from : {again.client->get(), again.server->get()}) {
             Stream* to = from == again.client->get() ? again.server->get() : again.client->get();
             Result<void> sent;
-            spawn(strand_, send(from, std::string(size, 'x'), &sent));
+            spawn(strand_, send_and_shut(from, std::string(size, 'x'), &sent));
             const auto got = block_on(context_, strand_, read_all(to, 10'000));
             ASSERT_TRUE(got) << got.error().message;
             EXPECT_EQ(got->size(), size);

@@ -11,6 +11,8 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "runtime/memory.h"
+
 namespace rhizome::bench {
 namespace {
 
@@ -143,6 +145,7 @@ bool add_figure(Figure figure) {
 }  // namespace rhizome::bench
 
 int main(int argc, char** argv) {
+    rhizome::runtime::keep_memory_caches_small();  // as the program does
     std::vector<std::string_view> wanted;
     bool json = false;
     for (int i = 1; i < argc; ++i) {

@@ -15,6 +15,10 @@
 /// a time, HTTP/1.1 as servers speak it and nothing more.
 namespace rhizome::test {
 
+/// What most tests write to, and how most changes are sent.
+inline constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+inline constexpr const char* kMerge = "application/merge-patch+json";
+
 /// Where an API is and who asks it.
 struct KubeAccess {
     stream::Address address{};

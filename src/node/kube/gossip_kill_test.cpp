@@ -3,6 +3,8 @@
 #include <array>
 #include <map>
 #include <thread>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include "http/client.h"
 #include "node/kube/authority.h"
@@ -18,7 +20,7 @@ constexpr const char* kLeases = "/apis/coordination.k8s.io/v1/namespaces/default
 
 std::string named(std::string_view list, std::string_view name) { return fmt::format("{}/{}", list, name); }
 
-struct Answered {
+struct GossipAnswer {
     unsigned status = 0;
     json::Value body{};
     std::string text{};
@@ -55,18 +57,18 @@ protected:
         found.server_name = "127.0.0.1";
         return origins_.emplace(at, std::move(found)).first->second;
     }
-    Answered ask(const std::string& at, std::string method, std::string target, std::string body = {}) {
+    GossipAnswer ask(const std::string& at, std::string method, std::string target, std::string body = {}) {
         stream::IoContext io{{.threads = 0}};
         return stream::block_on(io, ask_task(origin(at), std::move(method), std::move(target), std::move(body)));
     }
-    static stream::Task<Answered> ask_task(http::Origin origin, std::string method, std::string target,
-                                           std::string body) {
+    static stream::Task<GossipAnswer> ask_task(http::Origin origin, std::string method, std::string target,
+                                               std::string body) {
         http::Client client;
         http::Request request{.method = std::move(method), .target = std::move(target)};
         if (!body.empty()) request.headers.add("Content-Type", "application/json");
         request.body = std::move(body);
         auto answer = co_await client.send(std::move(origin), std::move(request), stream::after(seconds{60}));
-        Answered out;
+        GossipAnswer out;
         if (!answer) {
             out.text = answer.error().message;
             co_return out;
@@ -85,7 +87,7 @@ protected:
                               .target = fmt::format("{}?watch=true&resourceVersion={}", kEvents, since)};
         auto answer = co_await client.send(std::move(watched), std::move(request), stream::after(seconds{60}));
         if (!answer) co_return answer.error().message;
-        const Answered made = co_await ask_task(std::move(written), "POST", kEvents, std::move(body));
+        const GossipAnswer made = co_await ask_task(std::move(written), "POST", kEvents, std::move(body));
         if (made.status != 201) co_return made.text;
         std::string seen;
         Bytes buffer(16'384);
@@ -108,7 +110,7 @@ protected:
 TEST_F(GossipKill, AnEventOfOneNodeIsListedAndWatchedAtAnotherAndOutlivesItsNode) {
     found_with_api();
     join_with_api("n2");
-    const Answered before = ask("n2", "GET", kEvents);
+    const GossipAnswer before = ask("n2", "GET", kEvents);
     ASSERT_EQ(before.status, 200u) << before.text;
     stream::IoContext io{{.threads = 0}};
     const std::string since{before.body.text_at({"metadata", "resourceVersion"})};
@@ -117,8 +119,8 @@ TEST_F(GossipKill, AnEventOfOneNodeIsListedAndWatchedAtAnotherAndOutlivesItsNode
     EXPECT_NE(seen.find("ADDED"), std::string::npos) << seen;
     EXPECT_NE(seen.find("hello"), std::string::npos) << seen;
     // The same object, down to what the first node made up.
-    const Answered here = ask("n1", "GET", named(kEvents, "e1"));
-    const Answered there = ask("n2", "GET", named(kEvents, "e1"));
+    const GossipAnswer here = ask("n1", "GET", named(kEvents, "e1"));
+    const GossipAnswer there = ask("n2", "GET", named(kEvents, "e1"));
     for (const std::string_view field : {"uid", "creationTimestamp", "name"})
         EXPECT_EQ(here.body.text_at({"metadata", field}), there.body.text_at({"metadata", field})) << field;
     EXPECT_NE(here.body.text_at({"metadata", "resourceVersion"}), there.body.text_at({"metadata", "resourceVersion"}))

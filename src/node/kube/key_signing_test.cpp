@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/kube/key_signing.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "script/locks.h"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "support/kube_client.h"
 #include "support/kube_node.h"
 
 /// What strangers and mistakes send to the Kubernetes API of a whole node, over TLS: the answer is a `Status` that says
@@ -14,7 +16,7 @@ using stream::Task;
 using test::KubeConnection;
 using test::KubeReply;
 
-constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
+using test::kMaps;
 
 class KubeAbuse : public test::KubeNode {
 protected:

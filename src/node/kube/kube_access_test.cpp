@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/service_token.h"
 #include "cluster/base64.h"
 #include "stream/certificate_request.h"
+#include "support/kube_client.h"
 #include "support/kube_world.h"
 
 /// Who may do what, who somebody is, and how he comes to be known, over a whole node.
@@ -12,7 +14,7 @@ namespace {
 
 using test::Answered;
 
-constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+using test::kMaps;
 constexpr const char* kAccounts = "/api/v1/namespaces/default/serviceaccounts";
 constexpr const char* kRequests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 

@@ -5,10 +5,12 @@
 #include <fstream>
 #include <thread>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "node/kube/authority.h"
 #include "runtime/clock.h"
+#include "support/kube_client.h"
 #include "support/kube_world.h"
 
 /// The Kubernetes API of a whole node in this process, asked over TLS as clients do.
@@ -19,7 +21,7 @@ using test::Answered;
 
 class KubeApiNode : public test::KubeWorld {};
 
-constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+using test::kMaps;
 
 TEST_F(KubeApiNode, OnlyHealthAndVersionAnswerStrangers) {
     for (const char* open : {"/version", "/healthz", "/livez", "/readyz"})

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "cluster/base64.h"
 #include "http/server.h"
+#include "support/kube_client.h"
 #include "support/kube_world.h"
 
 /// Custom kinds over a whole node: their definitions, objects, versions and end.
@@ -15,7 +17,7 @@ using test::Answered;
 
 constexpr const char* kDefinitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 constexpr const char* kCrontabs = "/apis/stable.example.com/v1/namespaces/default/crontabs";
-constexpr const char* kMerge = "application/merge-patch+json";
+using test::kMerge;
 
 std::string definition(std::string_view conversion = R"({"strategy":"None"})") {
     return fmt::format(

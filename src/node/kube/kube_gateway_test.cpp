@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "node/rpc_client.h"
 #include "runtime/files.h"
+#include "support/kube_client.h"
 #include "support/kube_node.h"
 
 /// From a request to a transaction and back, on a whole node: stages, locks, what objects tell of their transaction,
@@ -14,8 +16,8 @@ namespace {
 
 using test::KubeReply;
 
-constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
-constexpr std::string_view kMerge = "application/merge-patch+json";
+using test::kMaps;
+using test::kMerge;
 
 class KubeGateway : public test::KubeNode {
 protected:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "support/kube_client.h"
 #include "support/kube_node.h"
 
 /// Watches of a whole node, over TLS: readers that leave and come back, and readers that read nothing for a while.
@@ -17,7 +19,7 @@ using test::KubeReply;
 constexpr unsigned kWatchers = 100;
 constexpr unsigned kWriters = 4;
 constexpr unsigned kWritesEach = 250;
-constexpr std::string_view kMaps = "/api/v1/namespaces/default/configmaps";
+using test::kMaps;
 constexpr std::string_view kBigMaps = "/api/v1/namespaces/big/configmaps";
 constexpr std::string_view kLast = "zz-last";  ///< what a watcher ends with
 

@@ -2,11 +2,13 @@
 #include <functional>
 #include <mutex>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "cluster/base64.h"
 #include "http/server.h"
 #include "stream/timers.h"
+#include "support/kube_client.h"
 #include "support/kube_world.h"
 #include "support/tls_samples.h"
 
@@ -16,7 +18,7 @@ namespace {
 
 using test::Answered;
 
-constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
+using test::kMaps;
 
 class KubeWebhooks : public test::KubeWorld {
 protected:

@@ -43,6 +43,20 @@ NamedKeys KeystoreSigner::usable_by(const api::User& user) {
     return usable;
 }
 
+std::shared_ptr<const ledger::LedgerState> KeystoreSigner::state_for(const ledger::CheckedTx& draft,
+                                                                     const state::StateView& view) {
+    auto entries = entries_for_draft(draft, view);
+    {
+        const std::lock_guard hold{mutex_};
+        if (last_state_ && entries == last_entries_) return last_state_;
+    }
+    auto made = std::make_shared<const ledger::LedgerState>(view_of(entries));
+    const std::lock_guard hold{mutex_};
+    last_entries_ = std::move(entries);
+    last_state_ = made;
+    return made;
+}
+
 std::vector<crypto::PublicKey::Array> KeystoreSigner::keys_of(const api::User& user) {
     std::vector<crypto::PublicKey::Array> all;
     for (const auto& one : usable_by(user)) all.push_back(one->key.bytes());
@@ -78,8 +92,8 @@ Result<ledger::SharedTx> KeystoreSigner::sign(const ledger::Tx& draft, const api
                                               const state::StateView& view) {
     const NamedKeys usable = usable_by(user);
     TRY(const auto checked, ledger::check_tx(draft));
-    const ledger::LedgerState state{context_of_draft(*checked, view)};
-    const auto uses = ledger::uses_of_inputs(*checked, state);
+    const auto state = state_for(*checked, view);
+    const auto uses = ledger::uses_of_inputs(*checked, *state);
     const ledger::Moment next = next_();
     std::vector<ledger::SharedTx> ways;
     // All that waits is said first: signatures cover it.
@@ -90,7 +104,7 @@ Result<ledger::SharedTx> KeystoreSigner::sign(const ledger::Tx& draft, const api
     ways.push_back(checked);
     std::optional<Error> first;
     for (const ledger::SharedTx& tx : ways) {
-        auto done = sign_one(*tx, uses, user, usable, state, next);
+        auto done = sign_one(*tx, uses, user, usable, *state, next);
         if (done || done.error().kind != ErrorKind::Denied) return done;
         if (!first) first = done.error();
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -34,6 +35,9 @@ private:
     /// The usable keys of the folder, read again when the last reading is older than a second.
     NamedKeys keys();
     NamedKeys usable_by(const api::User& user);
+    /// The part of the state that signing a draft needs: the last one again when all it was made of is the same, as
+    /// with most drafts for one namespace.
+    std::shared_ptr<const ledger::LedgerState> state_for(const ledger::CheckedTx& draft, const state::StateView& view);
     /// The input's script by some of the keys, in the block `next`; Denied with what is missing.
     struct Attempt;
     Result<Bytes> open(const Attempt& attempt, const NamedKeys& keys) const;
@@ -50,6 +54,8 @@ private:
     NamedKeys read_{};
     Time read_at_{};
     std::size_t encrypted_ = 0;
+    std::vector<state::EntryPtr> last_entries_{};
+    std::shared_ptr<const ledger::LedgerState> last_state_{};
 };
 
 }  // namespace rhizome::node

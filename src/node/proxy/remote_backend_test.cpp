@@ -2,6 +2,9 @@
 // A person's proxy in front of a node that says what the test wants.
 #include "node/proxy/remote_backend.h"
 
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <thread>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node answers, over its local socket.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include "ledger/proof_files.h"
 #include "ledger/state_export.h"
 #include "support/rpc_world.h"

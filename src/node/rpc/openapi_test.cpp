@@ -2,6 +2,8 @@
 // The document says what the code does: it is made from the table, kept in docs/, and held against real answers.
 #include <cstdlib>
 #include <fstream>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include "node/rpc/route.h"
 #include "support/rpc_world.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node says when it refuses, word for word: people read it, and programs go by its codes (docs/spec/rpc.md).
 #include <regex>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include "support/golden.h"
 #include "support/rpc_world.h"

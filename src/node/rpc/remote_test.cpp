@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is let in over the network, and what strangers, slow ones and crowds are told.
+#include <gtest/gtest.h>
+
 #include "node/identity.h"
 #include "stream/tcp.h"
 #include "support/rpc_world.h"

@@ -98,7 +98,7 @@ Task<void> key(const Context& context, Call& call) {
     (void)co_await call.exchange.respond(std::move(response));
 }
 
-Response status(const Context& context, const Call&) {
+Response secrets_status(const Context& context, const Call&) {
     if (context.sources.secrets == nullptr) return no_keeper();
     const auto view = context.host.view();
     const auto keys = context.sources.secrets->keys_of(view->state);
@@ -147,7 +147,7 @@ std::vector<Route> secret_routes() {
              .path = "/rhizome/v1/secrets/status",
              .summary = "Cluster keys, who holds them, and which Secrets are sealed to which",
              .answer = "SecretStatus",
-             .handler = AtOnce{status}}};
+             .handler = AtOnce{secrets_status}}};
 }
 
 }  // namespace rhizome::node::rpc

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What subscribers are told, over real sockets.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include "http/websocket.h"
 #include "node/rpc/draft_wish.h"
 #include "node/rpc/subscription.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
 

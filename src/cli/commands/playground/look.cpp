@@ -18,12 +18,8 @@ namespace {
 /// How often `watch` looks, unless it is told: as often as people can follow.
 constexpr std::string_view kLookEvery = "500ms";
 /// One that does not answer by then is paused, or too busy to be called running.
-constexpr milliseconds kAnswerMax{1'000};
+constexpr milliseconds kStatusMax{1'000};
 
-std::int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
-    const json::Value* found = value.find_path(path);
-    return found == nullptr ? 0 : found->if_int64().value_or(0);
-}
 const json::Array& list_at(const json::Value& value, std::string_view name) {
     static const json::Array none;
     const json::Value* found = value.find(name);
@@ -64,7 +60,7 @@ json::Value Playground::look() const {
         if (is_up(node)) {
             row.set("pid", record.process.pid);
             const auto asked = node::RpcClient::connect(data_of(node));
-            const auto reply = asked ? (*asked)->ask("GET", "/rhizome/v1/status", {}, kAnswerMax)
+            const auto reply = asked ? (*asked)->ask("GET", "/rhizome/v1/status", {}, kStatusMax)
                                      : Result<node::RpcClient::Reply>{Fail{asked.error()}};
             state = reply && reply->is_good() ? "running" : "silent";
             if (reply && reply->is_good()) add_answer(row, reply->body);
@@ -101,13 +97,13 @@ std::string look_text(const Style& style, const json::Value& look) {
     for (const json::Value& row : list_at(look, "nodes")) {
         const std::string_view state = row.text_at({"state"});
         const bool answers = state == "running";
-        quorum = std::max(quorum, number_at(row, {"quorum"}));
+        quorum = std::max(quorum, row.number_at({"quorum"}));
         const auto shown = [&](std::string text) { return answers ? std::move(text) : std::string{"-"}; };
         table.add({std::string{row.text_at({"node"})}, state_cell(state),
-                   shown(fmt::format("{}", number_at(row, {"height"}))),
+                   shown(fmt::format("{}", row.number_at({"height"}))),
                    shown(std::string{row.text_at({"tip"}).substr(0, 8)}),
-                   shown(fmt::format("{}", number_at(row, {"final", "height"}))),
-                   shown(fmt::format("{}", number_at(row, {"pending"}))), shown(joined(list_at(row, "links"), " "))});
+                   shown(fmt::format("{}", row.number_at({"final", "height"}))),
+                   shown(fmt::format("{}", row.number_at({"pending"}))), shown(joined(list_at(row, "links"), " "))});
     }
     std::string text = table.render(style);
     if (const json::Array& cuts = list_at(look, "cuts"); !cuts.empty()) {

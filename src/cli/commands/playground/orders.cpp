@@ -13,7 +13,7 @@ namespace rhizome::cli::playground {
 namespace {
 
 /// How often an order on its way is looked at.
-constexpr int kLookMillis = 2;
+constexpr int kOrderLookMillis = 2;
 
 json::Object namespace_document(const std::string& name, std::size_t padding) {
     json::Object metadata{{"name", name}};
@@ -57,7 +57,7 @@ Result<OrderEnd> send_order(node::RpcClient& client, const Order& order, std::st
         return end.stage == "refused" || wanted == "accepted" || (wanted == "included" && end.included) || end.final;
     };
     while (!done() && since() < most) {
-        (void)::poll(nullptr, 0, kLookMillis);
+        (void)::poll(nullptr, 0, kOrderLookMillis);
         TRY(const auto body, client.get("/rhizome/v1/txs/" + order.id));
         take(body);
     }

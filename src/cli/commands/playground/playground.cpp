@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 
@@ -16,6 +17,7 @@
 #include "cli/commands/node/up.h"
 #include "cli/text.h"
 #include "runtime/clock.h"
+#include "runtime/entropy.h"
 #include "runtime/files.h"
 #include "runtime/network_namespace.h"
 #include "runtime/os_error.h"
@@ -63,14 +65,41 @@ sockaddr_in loopback(std::uint16_t port) {
     return at;
 }
 
+/// The port where the kernel's own choices begin: those it gives to outgoing connections as well.
+unsigned kernels_ports_from() {
+    const auto text = runtime::read_file("/proc/sys/net/ipv4/ip_local_port_range", 64);
+    unsigned first = 0;
+    if (text) (void)std::from_chars(text->data(), text->data() + text->size(), first);
+    return first;
+}
+
+/// Binds to a free port of the loopback, and says which. None of the kernel's choice where others are free: a node that
+/// was killed finds its port again when it starts, since no connection can have taken it meanwhile.
+bool bind_to_free_port(const Descriptor& socket, sockaddr_in& at) {
+    constexpr unsigned kFirst = 10'000;
+    constexpr int kAttempts = 64;
+    const unsigned end = kernels_ports_from();
+    const auto bound = [&] {
+        socklen_t size = sizeof at;
+        return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0 &&
+               ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&at), &size) == 0;
+    };
+    for (int attempt = 0; attempt < kAttempts && end > kFirst; ++attempt) {
+        at = loopback(static_cast<std::uint16_t>(kFirst + runtime::random_number() % (end - kFirst)));
+        if (bound()) return true;
+        if (errno != EADDRINUSE) return false;
+    }
+    at = loopback(0);
+    return bound();
+}
+
 /// Each node has a network of its own, and the router an interface in each: 10.N.0.2 and 10.N.0.1. They differ in the
 /// second byte since nodes take care not to have all their links in one network of 65,536 addresses.
 runtime::Ipv4 address_of(unsigned node) { return 0x0a000002u | node << 16; }
 std::string interface_of(unsigned node) { return fmt::format("n{}", node); }
 
 /// A socket of this machine's own network that listens already, to be handed to a node: also one that lives in another
-/// network is asked there. At the port of `address`, or where the kernel likes when it is empty; then `address` says
-/// where.
+/// network is asked there. At the port of `address`, or at a free one when it is empty; then `address` says where.
 Result<Descriptor> listen_for(std::string& address) {
     Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     if (!socket) return Fail{runtime::os_error("open a socket", errno)};
@@ -80,10 +109,9 @@ Result<Descriptor> listen_for(std::string& address) {
     if (const std::size_t colon = address.rfind(':'); colon != std::string::npos)
         (void)std::from_chars(address.data() + colon + 1, address.data() + address.size(), port);
     sockaddr_in at = loopback(port);
-    socklen_t size = sizeof at;
-    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
-        ::listen(socket.get(), kBacklog) != 0 ||
-        ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
+    const bool is_bound = port == 0 ? bind_to_free_port(socket, at)
+                                    : ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+    if (!is_bound || ::listen(socket.get(), kBacklog) != 0)
         return Fail{runtime::os_error("listen on " + (address.empty() ? "the loopback" : address), errno)};
     address = fmt::format("127.0.0.1:{}", ntohs(at.sin_port));
     return socket;
@@ -193,15 +221,12 @@ Result<void> Playground::lay_networks() {
 }
 
 Result<void> Playground::choose_ports() {
-    // Chosen by the kernel and then given back: whoever takes one in between is told by the node that misses it.
+    // Held until all are chosen and then given back: whoever takes one in between is told by the node that misses it.
     std::vector<Descriptor> held;
     for (NodeRecord& node : record_.nodes) {
         Descriptor socket{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-        sockaddr_in at = loopback(0);
-        socklen_t size = sizeof at;
-        if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 ||
-            ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
-            return Fail{runtime::os_error("find a free port", errno)};
+        sockaddr_in at{};
+        if (!socket || !bind_to_free_port(socket, at)) return Fail{runtime::os_error("find a free port", errno)};
         node.address = fmt::format("127.0.0.1:{}", ntohs(at.sin_port));
         held.push_back(std::move(socket));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <gtest/gtest.h>
 
 #include "support/golden.h"
 #include "support/playground_world.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "support/playground_world.h"

@@ -17,13 +17,13 @@ json::Object process_json(const runtime::ProcessId& process) {
     return {{"pid", process.pid}, {"started", process.started}};
 }
 
-std::optional<std::int64_t> number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
+std::optional<std::int64_t> recorded_number(const json::Value& value, std::initializer_list<std::string_view> path) {
     const json::Value* found = value.find_path(path);
     return found == nullptr ? std::nullopt : found->if_int64();
 }
 runtime::ProcessId process_at(const json::Value& value, std::string_view name) {
-    return {.pid = static_cast<pid_t>(number_at(value, {name, "pid"}).value_or(0)),
-            .started = static_cast<std::uint64_t>(number_at(value, {name, "started"}).value_or(0))};
+    return {.pid = static_cast<pid_t>(recorded_number(value, {name, "pid"}).value_or(0)),
+            .started = static_cast<std::uint64_t>(recorded_number(value, {name, "started"}).value_or(0))};
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::string Record::text() const {
 Result<Record> Record::parse(std::string_view text) {
     const Error damaged{ErrorKind::Corrupt, "it is not what 'playground up' writes"};
     const auto value = json::parse(text);
-    if (!value || number_at(*value, {"version"}) != kVersion) return Fail{damaged};
+    if (!value || recorded_number(*value, {"version"}) != kVersion) return Fail{damaged};
     const json::Value* rows = value->find("nodes");
     const json::Value* standing = value->find("cuts");
     const json::Value* ready = value->find("ready");
@@ -62,14 +62,14 @@ Result<Record> Record::parse(std::string_view text) {
     record.apart = value->text_at({"apart"}) == "networks" ? Apart::Networks : Apart::Ports;
     record.ready = ready->if_boolean().value_or(false);
     record.holder = process_at(*value, "holder");
-    record.router = static_cast<int>(number_at(*value, {"router"}).value_or(-1));
+    record.router = static_cast<int>(recorded_number(*value, {"router"}).value_or(-1));
     for (const json::Value& row : *rows->if_array())
         record.nodes.push_back({.address = std::string{row.text_at({"address"})},
                                 .api = std::string{row.text_at({"api"})},
                                 .process = process_at(row, "process"),
                                 .wanted = row.text_at({"wanted"}) == "up" ? Wanted::Up : Wanted::Killed,
                                 .key = std::string{row.text_at({"key"})},
-                                .network = static_cast<int>(number_at(row, {"network"}).value_or(-1))});
+                                .network = static_cast<int>(recorded_number(row, {"network"}).value_or(-1))});
     for (const json::Value& one : *standing->if_array()) {
         const std::string* said = one.if_string();
         auto cut = said == nullptr ? Result<Cut>{Fail{damaged}} : parse_cut(*said, record.count());
