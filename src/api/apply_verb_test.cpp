@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What requests do to the owners of fields, from the body to what is stored.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/call.h"

@@ -9,7 +9,7 @@
 namespace rhizome::api {
 namespace {
 
-AuditRecord sample() {
+AuditRecord sample_record() {
     AuditRecord record;
     record.id = "3f1c";
     record.uri = "/api/v1/namespaces/web/secrets?fieldManager=kubectl";
@@ -28,7 +28,7 @@ AuditRecord sample() {
 
 TEST(Audit, ALineIsAnEventOfKubernetes) {
     EXPECT_EQ(
-        audit_line(sample()),
+        audit_line(sample_record()),
         R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"3f1c","stage":"ResponseComplete",)"
         R"("requestURI":"/api/v1/namespaces/web/secrets?fieldManager=kubectl","verb":"create",)"
         R"("user":{"username":"bob","groups":["dev","system:authenticated"]},"sourceIPs":["10.0.0.7"],)"
@@ -39,7 +39,7 @@ TEST(Audit, ALineIsAnEventOfKubernetes) {
 }
 
 TEST(Audit, SaysWhoSpokeForWhomAndWhatWasRefused) {
-    AuditRecord record = sample();
+    AuditRecord record = sample_record();
     record.impersonated = User{.name = "eve"};
     record.code = 403;
     record.reason = "Forbidden";
@@ -61,7 +61,7 @@ TEST(Audit, SaysWhoSpokeForWhomAndWhatWasRefused) {
 }
 
 TEST(Audit, ALineIsBoundedAndOneLineWhateverWasSent) {
-    AuditRecord record = sample();
+    AuditRecord record = sample_record();
     constexpr std::size_t kMuch = 1u << 20;
     record.uri.assign(kMuch, 'x');
     record.agent.assign(kMuch, '\n');

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "api/detail/text.h"
 #include "api/service_address.h"
 #include "cluster/names.h"
 
@@ -14,16 +15,6 @@ namespace rhizome::api {
 namespace {
 
 using Octets = std::array<std::uint8_t, 16>;
-
-std::vector<std::string_view> split(std::string_view text, char by) {
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t at = text.find(by);
-        parts.push_back(text.substr(0, at));
-        if (at == std::string_view::npos) return parts;
-        text.remove_prefix(at + 1);
-    }
-}
 
 template <class Number>
 std::optional<Number> number_of(std::string_view text, int base = 10) {
@@ -37,14 +28,15 @@ std::optional<Number> number_of(std::string_view text, int base = 10) {
 std::vector<std::uint8_t> octets_of_groups(std::string_view groups) {
     std::vector<std::uint8_t> out;
     if (groups.empty()) return out;
-    for (const std::string_view group : split(groups, ':')) {
+    for (const std::string_view group : detail::split(groups, ':')) {
         if (group.find('.') == std::string_view::npos) {
             const auto number = number_of<std::uint16_t>(group, 16).value_or(0);
             out.push_back(static_cast<std::uint8_t>(number >> 8));
             out.push_back(static_cast<std::uint8_t>(number & 0xff));
             continue;
         }
-        for (const std::string_view part : split(group, '.')) out.push_back(number_of<std::uint8_t>(part).value_or(0));
+        for (const std::string_view part : detail::split(group, '.'))
+            out.push_back(number_of<std::uint8_t>(part).value_or(0));
     }
     return out;
 }
@@ -99,7 +91,7 @@ bool is_of_connection(std::string_view name, const std::vector<Header>& all) {
     if (std::any_of(kAlways.begin(), kAlways.end(), is)) return true;
     for (const Header& field : all) {
         if (!equals_in_any_case(field.name, "Connection")) continue;
-        for (std::string_view word : split(field.value, ',')) {
+        for (std::string_view word : detail::split(field.value, ',')) {
             while (word.starts_with(' ') || word.starts_with('\t')) word.remove_prefix(1);
             while (word.ends_with(' ') || word.ends_with('\t')) word.remove_suffix(1);
             if (is(word)) return true;
@@ -152,7 +144,7 @@ std::string rewritten(std::string_view location, const ProxiedFrom& from, const 
 }  // namespace
 
 std::optional<ProxiedName> parse_proxied_name(std::string_view text) {
-    const auto parts = split(text, ':');
+    const auto parts = detail::split(text, ':');
     if (parts.size() > 3) return std::nullopt;
     const std::string_view scheme = parts.size() == 3 ? parts[0] : "";
     ProxiedName out{.tls = scheme == "https",

@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "api/detail/text.h"
+
 namespace rhizome::api {
 namespace {
 
@@ -14,16 +16,6 @@ std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     return text;
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-    std::vector<std::string_view> parts;
-    for (;;) {
-        const std::size_t end = text.find(at);
-        parts.push_back(text.substr(0, end));
-        if (end == std::string_view::npos) return parts;
-        text.remove_prefix(end + 1);
-    }
 }
 
 int digit_of(char c) {
@@ -63,8 +55,8 @@ struct Range {
 
 std::vector<Range> ranges_of(std::string_view accept) {
     std::vector<Range> ranges;
-    for (const std::string_view part : split(accept, ',')) {
-        const auto words = split(part, ';');
+    for (const std::string_view part : detail::split(accept, ',')) {
+        const auto words = detail::split(part, ';');
         Range range{.type = trimmed(words.front())};
         if (range.type.empty()) continue;
         for (std::size_t i = 1; i < words.size(); ++i) {
@@ -84,7 +76,7 @@ std::vector<Range> ranges_of(std::string_view accept) {
 
 /// Where `proxy` ends in `api/v1/namespaces/NS/services/NAME/proxy…` or `api/v1/nodes/NAME/proxy…`; 0: there is none.
 std::size_t end_of_proxy(std::string_view path) {
-    const auto parts = split(path, '/');
+    const auto parts = detail::split(path, '/');
     const bool inside = parts.size() > 2 && parts[2] == "namespaces";
     const std::size_t at = inside ? 6 : 4;
     if (parts.size() <= at || parts[0] != "api" || parts[at] != "proxy") return 0;
@@ -112,7 +104,7 @@ std::optional<ResourcePath> parse_resource_path(std::string_view path) {
     }
     if (path.ends_with('/')) path.remove_suffix(1);
     std::vector<std::string> parts;
-    for (const std::string_view part : split(path, '/')) {
+    for (const std::string_view part : detail::split(path, '/')) {
         auto decoded = segment(part);
         if (!decoded || decoded->empty()) return std::nullopt;
         parts.push_back(*std::move(decoded));

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "api/detail/text.h"
 #include "base/json.h"
 #include "cluster/base64.h"
 
@@ -55,13 +56,6 @@ Result<std::vector<std::string>> audience_claim(const json::Value& claims) {
     return out;
 }
 
-std::string lower(std::string_view text) {
-    std::string out{text};
-    for (char& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
 }  // namespace
 
 std::string signing_text(const TokenClaims& claims, std::string_view key_id) {
@@ -72,7 +66,8 @@ std::string signing_text(const TokenClaims& claims, std::string_view key_id) {
         {"serviceaccount", json::Object{{"name", claims.account}, {"uid", claims.account_uid}}},
     };
     if (!claims.bound_kind.empty())
-        theirs.set(lower(claims.bound_kind), json::Object{{"name", claims.bound_name}, {"uid", claims.bound_uid}});
+        theirs.set(detail::lower(claims.bound_kind),
+                   json::Object{{"name", claims.bound_name}, {"uid", claims.bound_uid}});
     const json::Object header{{"alg", "EdDSA"}, {"kid", key_id}, {"typ", "JWT"}};
     const json::Object body{
         {"aud", std::move(audiences)},
@@ -117,7 +112,7 @@ Result<ReadToken> read_token(std::string_view text) {
     TRY(claims.issued, time_claim(body, "iat"));
     TRY(claims.expires, time_claim(body, "exp"));
     for (const std::string_view kind : {"Pod", "Node", "Secret"}) {
-        const json::Value* bound = body.find_path({kTheirs, lower(kind)});
+        const json::Value* bound = body.find_path({kTheirs, detail::lower(kind)});
         if (bound == nullptr) continue;
         claims.bound_kind = kind;
         TRY(claims.bound_name, text_claim(*bound, {"name"}));
@@ -152,7 +147,7 @@ User user_of(const TokenClaims& claims, std::string_view key_id) {
                    std::string{kAuthenticated}};
     user.extra.emplace_back("authentication.kubernetes.io/credential-id", "JTI=" + claims.id);
     if (!claims.bound_kind.empty()) {
-        const std::string key = "authentication.kubernetes.io/" + lower(claims.bound_kind);
+        const std::string key = "authentication.kubernetes.io/" + detail::lower(claims.bound_kind);
         user.extra.emplace_back(key + "-name", claims.bound_name);
         user.extra.emplace_back(key + "-uid", claims.bound_uid);
     }

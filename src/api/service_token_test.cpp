@@ -8,7 +8,7 @@
 namespace rhizome::api {
 namespace {
 
-TokenClaims sample() {
+TokenClaims sample_claims() {
     return {.chain = "abcd",
             .name_space = "web",
             .account = "robot",
@@ -22,7 +22,7 @@ TokenClaims sample() {
 std::string token_of(const TokenClaims& claims) { return token_text(signing_text(claims, "n1"), Bytes(64, 7)); }
 
 TEST(ServiceToken, SaysWhatItWasMadeWith) {
-    TokenClaims claims = sample();
+    TokenClaims claims = sample_claims();
     for (const bool bound : {false, true}) {
         if (bound) {
             claims.bound_kind = "Pod";
@@ -48,7 +48,7 @@ TEST(ServiceToken, SaysWhatItWasMadeWith) {
 }
 
 TEST(ServiceToken, OtherAlgorithmsAndFormsAreNotRead) {
-    const std::string good = token_of(sample());
+    const std::string good = token_of(sample_claims());
     const auto with_header = [&](std::string_view header) {
         return cluster::base64url(as_bytes(header)) + good.substr(good.find('.'));
     };
@@ -63,7 +63,7 @@ TEST(ServiceToken, OtherAlgorithmsAndFormsAreNotRead) {
 }
 
 TEST(ServiceToken, IsGoodForItsTimeItsClusterAndItsAudience) {
-    const TokenClaims claims = sample();
+    const TokenClaims claims = sample_claims();
     const std::vector<std::string> us{std::string{kApiAudience}};
     EXPECT_TRUE(check_claims(claims, "abcd", us, claims.issued));
     EXPECT_TRUE(check_claims(claims, "abcd", us, claims.expires - seconds{1}));

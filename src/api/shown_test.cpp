@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/detail/entry_numbers.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single answers of verbs that clients take word for word.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/call.h"

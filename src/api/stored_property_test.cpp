@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stored document may hold anything beside its name: the ledger asks for no more. Whatever it is, every verb answers.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/call.h"

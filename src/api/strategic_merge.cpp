@@ -21,7 +21,7 @@ constexpr std::string_view kRetainKeys = "$retainKeys";
 constexpr std::string_view kSetOrder = "$setElementOrder/";
 constexpr std::string_view kDeleteFrom = "$deleteFromPrimitiveList/";
 
-Fail<Status> malformed(std::string_view why) { return Fail{bad_request(why)}; }
+Fail<Status> bad_patch(std::string_view why) { return Fail{bad_request(why)}; }
 Fail<Status> rejected(std::string_view why) {
     Status status{.code = 422, .reason = "Invalid"};
     status.message = why;
@@ -34,7 +34,7 @@ Result<const Schema*, Status> schema_of(const Schema* schema, std::string_view k
     if (schema->shape == Shape::Map) return schema->element;
     const Field* field = schema->find(key);
     if (field == nullptr)
-        return malformed(fmt::format("unable to find api field in struct {} for the json field {}",
+        return bad_patch(fmt::format("unable to find api field in struct {} for the json field {}",
                                      cluster::short_name(*schema), json::quote(key)));
     return field->schema;
 }
@@ -270,7 +270,7 @@ private:
 
     static Result<void, Status> delete_from(json::Object& object, std::string_view field, const json::Value& gone) {
         const json::Array* values = gone.if_array();
-        if (values == nullptr) return malformed("invalid patch format of primitive list");
+        if (values == nullptr) return bad_patch("invalid patch format of primitive list");
         json::Value* list = object.find(field);
         if (list == nullptr || !list->is_array()) return {};
         std::set<std::string> ids;
@@ -284,13 +284,13 @@ private:
         const json::Value* directive = changes.find(kRetainKeys);
         if (directive == nullptr) return {};
         const json::Array* list = directive->if_array();
-        if (list == nullptr) return malformed("invalid patch format of retainKeys");
+        if (list == nullptr) return bad_patch("invalid patch format of retainKeys");
         std::set<std::string, std::less<>> keys;
         for (const json::Value& each : *list)
             if (const std::string* text = each.if_string()) keys.insert(*text);
         for (const auto& [key, value] : changes) {
             if (value.is_null() || is_directive(key)) continue;
-            if (!keys.contains(key)) return malformed("invalid patch format of retainKeys");
+            if (!keys.contains(key)) return bad_patch("invalid patch format of retainKeys");
         }
         object.erase_if([&](const auto& member) { return !keys.contains(member.key); });
         return {};
@@ -299,7 +299,7 @@ private:
     Result<void, Status> merge_ordered(json::Object& object, const json::Object& changes, const std::string& field,
                                        const json::Value& order, const Schema* schema) {
         const json::Array* wanted_list = order.if_array();
-        if (wanted_list == nullptr) return malformed("invalid patch format of setElementOrder list");
+        if (wanted_list == nullptr) return bad_patch("invalid patch format of setElementOrder list");
         TRY(const Schema* list, schema_of(schema, field));
         const std::string_view merge_key = list == nullptr ? std::string_view{} : list->merge_key;
         json::Value* old = object.find(field);
@@ -309,7 +309,7 @@ private:
             object.erase(field);
             return {};
         }
-        if (patch != nullptr && !patch->is_array()) return malformed("invalid patch format of setElementOrder list");
+        if (patch != nullptr && !patch->is_array()) return bad_patch("invalid patch format of setElementOrder list");
         if (patch != nullptr) TRY(check_order(*patch->if_array(), *wanted_list, merge_key));
         if (old == nullptr && patch == nullptr) return {};
         const Positions live = old == nullptr ? Positions{} : positions_of(*old->if_array(), merge_key);
@@ -335,7 +335,7 @@ private:
             const std::string id = identity(element, merge_key);
             while (at < wanted.size() && identity(wanted[at], merge_key) != id) ++at;
             if (at == wanted.size())
-                return malformed(fmt::format("The order in patch list:\n{}\n doesn't match {} list:\n{}\n",
+                return bad_patch(fmt::format("The order in patch list:\n{}\n doesn't match {} list:\n{}\n",
                                              json::print(json::Value(patch)), "$setElementOrder",
                                              json::print(json::Value(wanted))));
         }

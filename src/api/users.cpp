@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "api/detail/text.h"
 #include "base/bytes.h"
 
 namespace rhizome::api {
@@ -45,13 +46,6 @@ std::string_view trimmed(std::string_view text) {
 
 void add_group(User& user, std::string_view group) {
     if (!group.empty() && !user.is_in(group)) user.groups.emplace_back(group);
-}
-
-std::string lower(std::string_view text) {
-    std::string out{text};
-    for (char& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
 }
 
 }  // namespace
@@ -123,7 +117,7 @@ Result<User, Status> impersonated(const User& asks, const std::vector<Header>& h
     User named;
     bool any = false;
     for (const Header& header : headers) {
-        const std::string name = lower(header.name);
+        const std::string name = detail::lower(header.name);
         if (!name.starts_with("impersonate-")) continue;
         any = true;
         if (name == "impersonate-user") {

@@ -15,8 +15,6 @@
 namespace rhizome::cluster {
 namespace {
 
-Fail<Error> wrong(std::string why) { return Fail{Error{ErrorKind::Invalid, std::move(why)}}; }
-
 /// The way to the member whose key stands at `offset` of a text whose beginning is good JSON:
 /// `spec.containers[0].name`. Only for messages.
 std::string path_at(std::string_view text, std::size_t offset) {
@@ -168,8 +166,8 @@ private:
             case Shape::IntOrString:
                 if (value.is_string()) return {};
                 if (value.if_number() == nullptr || !fits_32(value))
-                    return wrong(
-                        fmt::format("json: cannot unmarshal {} into Go value of type int32", shown_number(value)));
+                    return fail(ErrorKind::Invalid, fmt::format("json: cannot unmarshal {} into Go value of type int32",
+                                                                shown_number(value)));
                 return {};
             case Shape::Quantity: {
                 TRY(const auto quantity, Quantity::from_value(value));
@@ -186,14 +184,14 @@ private:
         std::string& text = *value.if_string();
         if (schema.shape == Shape::Bytes) {
             if (const auto bad = bad_base64(text))
-                return wrong(fmt::format("illegal base64 data at input byte {}", *bad));
+                return fail(ErrorKind::Invalid, fmt::format("illegal base64 data at input byte {}", *bad));
         } else if (schema.shape == Shape::Time || schema.shape == Shape::MicroTime) {
             const bool micro = schema.shape == Shape::MicroTime;
             const auto time = from_rfc3339(text);
             if (!time)
-                return wrong(
-                    fmt::format("parsing time {} as \"2006-01-02T15:04:05{}Z07:00\": it is no time of RFC 3339",
-                                json::quote(text), micro ? ".000000" : ""));
+                return fail(ErrorKind::Invalid,
+                            fmt::format("parsing time {} as \"2006-01-02T15:04:05{}Z07:00\": it is no time of RFC 3339",
+                                        json::quote(text), micro ? ".000000" : ""));
             text = to_rfc3339(*time, micro ? Precision::Micros : Precision::Seconds);
         }
         return {};
@@ -232,9 +230,10 @@ private:
     static Fail<Error> mismatch(std::string_view what, const Schema& schema, const std::string& field,
                                 std::string_view owner) {
         if (field.empty())
-            return wrong(fmt::format("json: cannot unmarshal {} into Go value of type {}", what, go_type(schema)));
-        return wrong(fmt::format("json: cannot unmarshal {} into Go struct field {}.{} of type {}", what, owner, field,
-                                 go_type(schema)));
+            return fail(ErrorKind::Invalid,
+                        fmt::format("json: cannot unmarshal {} into Go value of type {}", what, go_type(schema)));
+        return fail(ErrorKind::Invalid, fmt::format("json: cannot unmarshal {} into Go struct field {}.{} of type {}",
+                                                    what, owner, field, go_type(schema)));
     }
 
     FieldValidation validation_;
@@ -255,13 +254,14 @@ Result<void> check_identity(json::Object& object, const Kind& kind) {
     };
     const std::string api_version = kind.api_version();
     if (const auto version = said("apiVersion"); !version.empty() && version != api_version)
-        return wrong(fmt::format("the API version in the data ({}) does not match the expected API version ({})",
-                                 version, api_version));
+        return fail(ErrorKind::Invalid,
+                    fmt::format("the API version in the data ({}) does not match the expected API version ({})",
+                                version, api_version));
     if (const auto other = said("kind"); !other.empty() && other != kind.kind)
-        return wrong(
-            fmt::format("{} in version {} cannot be handled as a {}: the kind in the data does not match the "
-                        "path it was sent to",
-                        other, json::quote(kind.version), kind.kind));
+        return fail(ErrorKind::Invalid,
+                    fmt::format("{} in version {} cannot be handled as a {}: the kind in the data does not match the "
+                                "path it was sent to",
+                                other, json::quote(kind.version), kind.kind));
     object.set("apiVersion", api_version);
     object.set("kind", kind.kind);
     return {};
@@ -290,8 +290,8 @@ Result<Decoded> decode_custom(json::Value document, const Kind& kind, FieldValid
         const auto gentle = validation == FieldValidation::Strict ? FieldValidation::Warn : validation;
         Decoder decoder{gentle};
         if (auto walked = decoder.walk(*metadata, known, Where{"metadata"}, "metadata", kind.kind); !walked)
-            return wrong(fmt::format("{} in version {} cannot be handled as a {}: {}", kind.kind,
-                                     json::quote(kind.version), kind.kind, walked.error().message));
+            return fail(ErrorKind::Invalid, fmt::format("{} in version {} cannot be handled as a {}: {}", kind.kind,
+                                                        json::quote(kind.version), kind.kind, walked.error().message));
         unknown = std::move(decoder.unknown());
     }
     if (kind.rules != nullptr && kind.rules->schema) {
@@ -300,8 +300,9 @@ Result<Decoded> decode_custom(json::Value document, const Kind& kind, FieldValid
         for (const std::string& field : cut) unknown.push_back(fmt::format("unknown field {}", json::quote(field)));
     }
     if (!unknown.empty() && validation == FieldValidation::Strict)
-        return wrong(fmt::format("{} in version {} cannot be handled as a {}: strict decoding error: {}", kind.kind,
-                                 json::quote(kind.version), kind.kind, joined(unknown)));
+        return fail(ErrorKind::Invalid,
+                    fmt::format("{} in version {} cannot be handled as a {}: strict decoding error: {}", kind.kind,
+                                json::quote(kind.version), kind.kind, joined(unknown)));
     return Decoded{std::move(document), std::move(unknown)};
 }
 
@@ -318,24 +319,25 @@ Result<json::Value> parse_json(std::string_view text) {
     auto value = json::parse(text);
     if (value) return *std::move(value);
     if (value.error().fault == json::Fault::DuplicateKey)
-        return wrong(
-            fmt::format("strict decoding error: duplicate field {}", json::quote(path_at(text, value.error().offset))));
-    return wrong("error parsing JSON: " + to_error(value.error()).message);
+        return fail(ErrorKind::Invalid, fmt::format("strict decoding error: duplicate field {}",
+                                                    json::quote(path_at(text, value.error().offset))));
+    return fail(ErrorKind::Invalid, "error parsing JSON: " + to_error(value.error()).message);
 }
 
 Result<json::Value> parse_yaml(std::string_view text) {
     auto value = yaml::parse(text);
     if (value) return *std::move(value);
     if (value.error().fault == json::Fault::DuplicateKey)
-        return wrong(fmt::format("strict decoding error: yaml: {}", to_error(value.error()).message));
-    return wrong("error converting YAML to JSON: yaml: " + to_error(value.error()).message);
+        return fail(ErrorKind::Invalid,
+                    fmt::format("strict decoding error: yaml: {}", to_error(value.error()).message));
+    return fail(ErrorKind::Invalid, "error converting YAML to JSON: yaml: " + to_error(value.error()).message);
 }
 
 Result<Decoded> decode(json::Value document, const Schema& schema, std::string_view version, std::string_view name,
                        FieldValidation validation) {
     const auto refused = [&](std::string_view why) {
-        return wrong(
-            fmt::format("{} in version {} cannot be handled as a {}: {}", name, json::quote(version), name, why));
+        return fail(ErrorKind::Invalid, fmt::format("{} in version {} cannot be handled as a {}: {}", name,
+                                                    json::quote(version), name, why));
     };
     Decoder decoder{validation};
     if (auto walked = decoder.walk(document, schema, Where{}, "", short_name(schema)); !walked)
@@ -348,10 +350,10 @@ Result<Decoded> decode(json::Value document, const Schema& schema, std::string_v
 Result<Decoded> decode(json::Value document, const Kind& kind, FieldValidation validation) {
     json::Object* object = document.if_object();
     if (object == nullptr)
-        return wrong(
-            fmt::format("{} in version {} cannot be handled as a {}: json: cannot unmarshal {} into Go value "
-                        "of type {}",
-                        kind.kind, json::quote(kind.version), kind.kind, go_value(document), kind.kind));
+        return fail(ErrorKind::Invalid,
+                    fmt::format("{} in version {} cannot be handled as a {}: json: cannot unmarshal {} into Go value "
+                                "of type {}",
+                                kind.kind, json::quote(kind.version), kind.kind, go_value(document), kind.kind));
     TRY(check_identity(*object, kind));
     if (!kind.custom && kind.schema != nullptr)
         return decode(std::move(document), *kind.schema, kind.version, kind.kind, validation);

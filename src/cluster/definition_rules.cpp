@@ -15,7 +15,7 @@ namespace {
 
 using detail::Checker;
 
-std::string joined(const std::vector<std::string>& complaints) {
+std::string joined_complaints(const std::vector<std::string>& complaints) {
     std::string out;
     for (const std::string& each : complaints) out += (out.empty() ? "" : ",") + each;
     return out;
@@ -30,13 +30,13 @@ std::string lower(std::string_view text) {
 
 void check_label(const Checker& place) {
     if (const auto wrong = check_dns_1035_label(place.text()); !place.text().empty() && !wrong.empty())
-        place.add(invalid(place.where(), place.text(), joined(wrong)));
+        place.add(invalid(place.where(), place.text(), joined_complaints(wrong)));
 }
 
 void check_kind_name(const Checker& place) {
     if (const auto wrong = check_dns_1035_label(lower(place.text())); !place.text().empty() && !wrong.empty())
-        place.add(
-            invalid(place.where(), place.text(), "may have mixed case, but should otherwise match: " + joined(wrong)));
+        place.add(invalid(place.where(), place.text(),
+                          "may have mixed case, but should otherwise match: " + joined_complaints(wrong)));
 }
 
 void check_names(const Checker& names) {
@@ -129,7 +129,7 @@ void check_selectable(const Checker& fields, const StructuralSchema* schema) {
 void check_version(const Checker& version, bool kept_as_is) {
     const Checker name = version.at("name");
     if (const auto wrong = check_dns_1035_label(name.text()); !wrong.empty())
-        name.add(invalid(name.where(), name.text(), joined(wrong)));
+        name.add(invalid(name.where(), name.text(), joined_complaints(wrong)));
     if (!version.at("deprecated").flag() && !version.at("deprecationWarning").text().empty())
         version.add(invalid(version.at("deprecationWarning").where(), version.at("deprecationWarning").text(),
                             "can only be set for deprecated versions"));
@@ -212,7 +212,7 @@ void check_definition(const json::Value& object, FieldErrors& errors) {
     if (group.require()) {
         const auto wrong = check_dns_subdomain(group.text());
         if (!wrong.empty())
-            group.add(invalid(group.where(), group.text(), joined(wrong)));
+            group.add(invalid(group.where(), group.text(), joined_complaints(wrong)));
         else if (group.text().find('.') == std::string_view::npos)
             group.add(invalid(group.where(), group.text(), "should be a domain with at least one dot"));
     }

@@ -8,8 +8,6 @@
 namespace rhizome::cluster {
 namespace {
 
-Fail<Error> wrong(std::string why) { return Fail{Error{ErrorKind::Invalid, std::move(why)}}; }
-
 /// The terms between the commas that no backslash hides.
 std::vector<std::string_view> split_terms(std::string_view text) {
     std::vector<std::string_view> terms;
@@ -30,11 +28,14 @@ Result<std::string> unescaped(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == ',' || text[i] == '=')
-            return wrong(fmt::format("invalid field selector: unescaped character in value: {}", text[i]));
+            return fail(ErrorKind::Invalid,
+                        fmt::format("invalid field selector: unescaped character in value: {}", text[i]));
         if (text[i] == '\\') {
-            if (++i == text.size()) return wrong("invalid field selector: invalid escape sequence: \\");
+            if (++i == text.size())
+                return fail(ErrorKind::Invalid, "invalid field selector: invalid escape sequence: \\");
             if (text[i] != '\\' && text[i] != ',' && text[i] != '=')
-                return wrong(fmt::format("invalid field selector: invalid escape sequence: \\{}", text[i]));
+                return fail(ErrorKind::Invalid,
+                            fmt::format("invalid field selector: invalid escape sequence: \\{}", text[i]));
         }
         out.push_back(text[i]);
     }
@@ -58,7 +59,7 @@ Result<FieldSelector::Term> read_term(std::string_view text, std::string_view wh
         TRY(auto value, unescaped(rest.substr(size)));
         return FieldSelector::Term{std::string(text.substr(0, i)), std::move(value), text[i] != '!'};
     }
-    return wrong(fmt::format("invalid selector: '{}'; can't understand '{}'", whole, text));
+    return fail(ErrorKind::Invalid, fmt::format("invalid selector: '{}'; can't understand '{}'", whole, text));
 }
 
 /// Fields that are called otherwise in the document.
@@ -116,9 +117,10 @@ Result<void> FieldSelector::check(const Kind& kind) const {
     for (const Term& term : terms_) {
         if (kind.selects(term.field)) continue;
         if (kind.field_selectors.size() <= 2)
-            return wrong(fmt::format("{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-                                     json::quote(term.field)));
-        return wrong(fmt::format("field label not supported: {}", term.field));
+            return fail(ErrorKind::Invalid,
+                        fmt::format("{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+                                    json::quote(term.field)));
+        return fail(ErrorKind::Invalid, fmt::format("field label not supported: {}", term.field));
     }
     return {};
 }

@@ -15,8 +15,6 @@ namespace {
 using Requirement = LabelSelector::Requirement;
 using Operator = LabelSelector::Operator;
 
-Fail<Error> wrong(std::string why) { return Fail{Error{ErrorKind::Invalid, std::move(why)}}; }
-
 enum class Token : std::uint8_t {
     End,
     Identifier,
@@ -118,17 +116,18 @@ public:
                 case Token::Not: break;
                 case Token::End: return found;
                 default:
-                    return wrong(fmt::format("found '{}', expected: !, identifier, or 'end of string'", now_.text));
+                    return fail(ErrorKind::Invalid,
+                                fmt::format("found '{}', expected: !, identifier, or 'end of string'", now_.text));
             }
             auto one = requirement();
-            if (!one) return wrong("unable to parse requirement: " + one.error().message);
+            if (!one) return fail(ErrorKind::Invalid, "unable to parse requirement: " + one.error().message);
             found.push_back(*std::move(one));
             if (now_.token == Token::End) return found;
             if (now_.token != Token::Comma)
-                return wrong(fmt::format("found '{}', expected: ',' or 'end of string'", now_.text));
+                return fail(ErrorKind::Invalid, fmt::format("found '{}', expected: ',' or 'end of string'", now_.text));
             advance();
             if (value_token() != Token::Identifier && value_token() != Token::Not)
-                return wrong(fmt::format("found '{}', expected: identifier after ','", now_.text));
+                return fail(ErrorKind::Invalid, fmt::format("found '{}', expected: identifier after ','", now_.text));
         }
     }
 
@@ -144,7 +143,7 @@ private:
         const bool absent = now_.token == Token::Not;
         if (absent) advance();
         if (value_token() != Token::Identifier)
-            return wrong(fmt::format("found '{}', expected: identifier", now_.text));
+            return fail(ErrorKind::Invalid, fmt::format("found '{}', expected: identifier", now_.text));
         one.key = now_.text;
         advance();
         if (absent || now_.token == Token::End || now_.token == Token::Comma) {
@@ -172,7 +171,9 @@ private:
                 TRY(one.values, exact());
                 break;
             }
-            default: return wrong(fmt::format("found '{}', expected: in, notin, =, ==, !=, gt, lt", op.text));
+            default:
+                return fail(ErrorKind::Invalid,
+                            fmt::format("found '{}', expected: in, notin, =, ==, !=, gt, lt", op.text));
         }
         return checked(std::move(one));
     }
@@ -180,7 +181,7 @@ private:
     Result<std::vector<std::string>> exact() {
         if (now_.token == Token::End || now_.token == Token::Comma) return std::vector<std::string>{""};
         if (value_token() != Token::Identifier)
-            return wrong(fmt::format("found '{}', expected: identifier", now_.text));
+            return fail(ErrorKind::Invalid, fmt::format("found '{}', expected: identifier", now_.text));
         std::vector<std::string> values{std::string(now_.text)};
         advance();
         return values;
@@ -188,7 +189,8 @@ private:
 
     /// `(a,b)`; an empty place between commas is the empty value.
     Result<std::vector<std::string>> list() {
-        if (now_.token != Token::Open) return wrong(fmt::format("found '{}' expected: '('", now_.text));
+        if (now_.token != Token::Open)
+            return fail(ErrorKind::Invalid, fmt::format("found '{}' expected: '('", now_.text));
         advance();
         std::vector<std::string> values;
         if (now_.token == Token::Close) {
@@ -202,20 +204,21 @@ private:
             } else if (now_.token == Token::Comma || now_.token == Token::Close) {
                 values.emplace_back();
             } else {
-                return wrong(fmt::format("found '{}', expected: ',', ')' or identifier", now_.text));
+                return fail(ErrorKind::Invalid, fmt::format("found '{}', expected: ',', ')' or identifier", now_.text));
             }
             if (now_.token == Token::Close) {
                 advance();
                 return values;
             }
-            if (now_.token != Token::Comma) return wrong(fmt::format("found '{}', expected: ',' or ')'", now_.text));
+            if (now_.token != Token::Comma)
+                return fail(ErrorKind::Invalid, fmt::format("found '{}', expected: ',' or ')'", now_.text));
             advance();
         }
     }
 
     static Result<Requirement> checked(Requirement one) {
         sort_values(one);
-        if (const FieldErrors errors = check(one); !errors.empty()) return wrong(text(errors));
+        if (const FieldErrors errors = check(one); !errors.empty()) return fail(ErrorKind::Invalid, text(errors));
         return one;
     }
 

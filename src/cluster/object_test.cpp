@@ -3,15 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/testing.h"
+#include "support/read_json.h"
+
 namespace rhizome::cluster {
 namespace {
 
-json::Value read(std::string_view text) { return json::parse(text).value(); }
-
-const Kind& kind(std::string_view group, std::string_view plural) {
-    static const Kinds kKinds;
-    return *kKinds.find(group, "v1", plural);
-}
+using test::read;
+using testing::kind;
 
 TEST(Object, ReadsMetadata) {
     const json::Value pod = read(R"({"metadata":{"name":"p","namespace":"d","uid":"u","resourceVersion":"7",

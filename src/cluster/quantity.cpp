@@ -31,7 +31,7 @@ constexpr std::array kDecimal{Suffix{"n", -9}, Suffix{"u", -6}, Suffix{"m", -3},
 constexpr std::array kBinary{Suffix{"Ki", 10}, Suffix{"Mi", 20}, Suffix{"Gi", 30},
                              Suffix{"Ti", 40}, Suffix{"Pi", 50}, Suffix{"Ei", 60}};
 
-Fail<Error> wrong(std::string_view why) { return Fail{Error{ErrorKind::Invalid, std::string(why)}}; }
+Fail<Error> bad_quantity(std::string_view why) { return Fail{Error{ErrorKind::Invalid, std::string(why)}}; }
 constexpr std::string_view kBadForm =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 constexpr std::string_view kBadNumber = "unable to parse numeric part of quantity";
@@ -71,7 +71,7 @@ public:
     Result<Quantity> read() {
         const bool negative = rest_.starts_with('-');
         if (negative || rest_.starts_with('+')) rest_.remove_prefix(1);
-        if (rest_.empty()) return wrong(kBadForm);
+        if (rest_.empty()) return bad_quantity(kBadForm);
         TRY(take_digits());
         TRY(take_suffix());
         TRY(auto nano, amount());
@@ -90,7 +90,7 @@ private:
             rest_.remove_prefix(1);
             while (!rest_.empty() && is_digit(rest_.front())) take_digit(true);
         }
-        if (!any_) return wrong(rest_.empty() || rest_.front() == '.' ? kBadNumber : kBadForm);
+        if (!any_) return bad_quantity(rest_.empty() || rest_.front() == '.' ? kBadNumber : kBadForm);
         return {};
     }
 
@@ -118,7 +118,7 @@ private:
             const bool negative = rest_.starts_with('-');
             if (negative || rest_.starts_with('+')) rest_.remove_prefix(1);
             if (rest_.empty() || rest_.size() > 4 || !std::all_of(rest_.begin(), rest_.end(), is_digit))
-                return wrong(kBadSuffix);
+                return bad_quantity(kBadSuffix);
             int exponent = 0;
             for (const char c : rest_) exponent = exponent * 10 + (c - '0');
             return set_suffix(Quantity::Family::DecimalExponent, negative ? -exponent : exponent, 0);
@@ -126,7 +126,7 @@ private:
         const bool known = std::all_of(rest_.begin(), rest_.end(), [](char c) {
             return is_digit(c) || std::string_view("eEinumkKMGTP+-").find(c) != std::string_view::npos;
         });
-        return wrong(known ? kBadSuffix : kBadForm);
+        return bad_quantity(known ? kBadSuffix : kBadForm);
     }
 
     Result<void> set_suffix(Quantity::Family family, int ten, int two) {
@@ -180,7 +180,7 @@ private:
 
     Result<Wide> too_large() const {
         if (family_ == Quantity::Family::BinarySi) return kInt64Max * kNanoPerUnit;
-        return wrong("quantities end at 10^27: this one is larger");
+        return bad_quantity("quantities end at 10^27: this one is larger");
     }
 
     std::string_view rest_;
@@ -198,14 +198,14 @@ Quantity Quantity::of_milli(std::int64_t thousandths) {
 }
 
 Result<Quantity> Quantity::parse(std::string_view text) {
-    if (text.empty()) return wrong(kBadForm);
+    if (text.empty()) return bad_quantity(kBadForm);
     return QuantityReader{text}.read();
 }
 
 Result<Quantity> Quantity::from_value(const json::Value& value) {
     if (const std::string* text = value.if_string()) return parse(*text);
     if (const json::Number* number = value.if_number()) return parse(number->text());
-    return wrong(kBadForm);
+    return bad_quantity(kBadForm);
 }
 
 std::string Quantity::text() const {

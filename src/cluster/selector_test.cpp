@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "support/read_json.h"
 
 namespace rhizome::cluster {
 namespace {
 
-json::Value read(std::string_view text) { return json::parse(text).value(); }
+using test::read;
 
 TEST(LabelSelector, MatchesAsKubernetesDoes) {
     const json::Value labels = read(R"({"app":"web","tier":"front","empty":"","count":"5"})");

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/validate.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "cluster/decode.h"
 #include "cluster/defaults.h"
 #include "cluster/detail/rules.h"
+#include "cluster/testing.h"
 #include "support/read_json.h"
 
 namespace rhizome::cluster {
 namespace {
 
 using test::read;
-const Kinds& kinds() {
-    static const Kinds kKinds;
-    return kKinds;
-}
-const Kind& kind(std::string_view group, std::string_view plural) { return *kinds().find(group, "v1", plural); }
+using testing::kind;
+using testing::kinds;
 
 json::Value admitted(std::string_view text, const Kind& about) {
     auto decoded = decode(read(text), about, FieldValidation::Strict);

@@ -12,15 +12,15 @@ namespace {
 
 using namespace ledger;
 
-constexpr std::string_view kCluster =
+constexpr std::string_view kJudgedCluster =
     R"({"apiVersion":"rhizome.dev/v1","kind":"Cluster","metadata":{"name":"demo"},"spec":{}})";
-constexpr Time kStart = Time::from_unix_seconds(1'800'000'000);
+constexpr Time kJudgedStart = Time::from_unix_seconds(1'800'000'000);
 
 /// A chain that began with node n1's seal.
 class JudgeTest : public ::testing::Test {
 protected:
     JudgeTest() {
-        auto made = seal_genesis(std::string{kCluster}, test::lock_of("creator"), kStart, KeySigner{first});
+        auto made = seal_genesis(std::string{kJudgedCluster}, test::lock_of("creator"), kJudgedStart, KeySigner{first});
         ensure(made.has_value(), "a genesis block can be made");
         genesis = *std::move(made);
         state = std::make_unique<LedgerState>(genesis.commit.view);

@@ -16,7 +16,7 @@ MemberKey key_of(std::uint8_t number) {
     return key;
 }
 
-BlockHash block_of(std::uint8_t number) {
+BlockHash voted_block(std::uint8_t number) {
     BlockHash hash;
     hash.writable()[31] = number;
     return hash;
@@ -25,8 +25,9 @@ BlockHash block_of(std::uint8_t number) {
 Vote vote_of(std::uint8_t voter, std::uint64_t source, std::uint64_t target, std::uint8_t block = 1,
              std::uint64_t generation = 0) {
     Vote vote{.voter = key_of(voter)};
-    vote.ballot = {
-        .generation = generation, .source = {Epoch{source}, block_of(0)}, .target = {Epoch{target}, block_of(block)}};
+    vote.ballot = {.generation = generation,
+                   .source = {Epoch{source}, voted_block(0)},
+                   .target = {Epoch{target}, voted_block(block)}};
     vote.signature[0] = voter;
     return vote;
 }
@@ -65,7 +66,7 @@ TEST(Vote, ContradictionsAreTwoVotesInAnEpochOrOneAroundTheOther) {
 
 TEST(Vote, DigestsDifferByChainAndByEveryField) {
     const Vote vote = vote_of(1, 1, 2);
-    const ledger::ChainId here{block_of(7).view()}, there{block_of(8).view()};
+    const ledger::ChainId here{voted_block(7).view()}, there{voted_block(8).view()};
     Ballot other = vote.ballot;
     other.derived_root = crypto::sha256(ByteView{});
     EXPECT_NE(digest_of(vote.ballot, here), digest_of(vote.ballot, there));

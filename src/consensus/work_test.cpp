@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "consensus/work.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/ensure.h"
@@ -18,7 +19,7 @@ namespace {
 
 using namespace ledger;
 
-constexpr Time kStart = Time::from_unix_seconds(1'800'000'000);
+constexpr Time kMiningStart = Time::from_unix_seconds(1'800'000'000);
 
 std::string cluster_of(std::string_view work) {
     return fmt::format(
@@ -31,7 +32,7 @@ class WorkTest : public ::testing::Test {
 protected:
     WorkTest() {
         auto made = seal_genesis(cluster_of(R"({"hashRate":100,"blockTime":"1s","period":4})"),
-                                 test::lock_of("creator"), kStart, KeySigner{first});
+                                 test::lock_of("creator"), kMiningStart, KeySigner{first});
         ensure(made.has_value(), "a genesis block can be made");
         genesis = *std::move(made);
         state = std::make_unique<LedgerState>(genesis.commit.view);
@@ -131,7 +132,8 @@ protected:
 };
 
 TEST_F(WorkTest, AChainOfRealBlocks) {
-    EXPECT_EQ(period(), (records::WorkPeriod{0x20028f5c, Height{0}, kStart}));  // 2^256 / 100, as the vectors have it
+    EXPECT_EQ(period(),
+              (records::WorkPeriod{0x20028f5c, Height{0}, kMiningStart}));  // 2^256 / 100, as the vectors have it
     move_to(block_by(first, milliseconds{1'000}, {join("n2")}));
     move_to(block_by(second, milliseconds{500}));  // a member may seal at once
     move_to(block_by(first, milliseconds{2}));     // min_interval after the parent
@@ -141,7 +143,7 @@ TEST_F(WorkTest, AChainOfRealBlocks) {
     move_to(block_by(second, milliseconds{500}));
     EXPECT_EQ(tip.bits, 0x20028f5cu) << "bits follow from the parent's state";
     const std::uint32_t harder = crypto::retarget(0x20028f5c, milliseconds{2'002}, seconds{4}, kEasiestBits).value();
-    EXPECT_EQ(period(), (records::WorkPeriod{harder, Height{4}, kStart + milliseconds{2'002}}));
+    EXPECT_EQ(period(), (records::WorkPeriod{harder, Height{4}, kMiningStart + milliseconds{2'002}}));
     for (int i = 0; i < 4; ++i) {
         move_to(block_by(i % 2 == 0 ? first : second, milliseconds{4'000}));
         EXPECT_EQ(tip.bits, harder);
@@ -230,9 +232,9 @@ TEST_F(WorkTest, AStateThatSaysNothingOfWorkTakesNoBlock) {
         {"none", {}},
         {"one byte short", Bytes(19)},
         {"one byte more", Bytes(21)},
-        {"no target", bytes_of({0x01800000, Height{0}, kStart})},
-        {"a height above the block's", bytes_of({good.bits, Height{1}, kStart})},
-        {"a time after the block's", bytes_of({good.bits, Height{0}, kStart + milliseconds{1}})},
+        {"no target", bytes_of({0x01800000, Height{0}, kMiningStart})},
+        {"a height above the block's", bytes_of({good.bits, Height{1}, kMiningStart})},
+        {"a time after the block's", bytes_of({good.bits, Height{0}, kMiningStart + milliseconds{1}})},
         {"a time beyond all", bytes_of({good.bits, Height{0}, Time::from_unix_millis(253'402'300'800'000)})},
     };
     for (const auto& row : rows) {
@@ -281,7 +283,7 @@ TEST(Work, MayBeTenSecondsAheadWhereTurnsMayBeHalfASecond) {
 /// Blocks that take exactly as long as `hash_rate` needs on average.
 class VirtualMine {
 public:
-    explicit VirtualMine(const WorkRules& rules) : rules_(rules), period_{first_bits(rules), Height{0}, kStart} {}
+    explicit VirtualMine(const WorkRules& rules) : rules_(rules), period_{first_bits(rules), Height{0}, kMiningStart} {}
 
     [[nodiscard]] milliseconds interval(std::uint64_t hash_rate) const {
         const U256 hashes = crypto::work_of(crypto::decode_compact(period_.bits).target);
@@ -299,7 +301,7 @@ private:
     WorkRules rules_;
     records::WorkPeriod period_;
     Height height_{0};
-    Time time_ = kStart;
+    Time time_ = kMiningStart;
 };
 
 TEST(Work, DifficultyFollowsASixteenfoldChangeWithinTwoPeriods) {

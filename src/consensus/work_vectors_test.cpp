@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "consensus/miner.h"

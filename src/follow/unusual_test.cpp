@@ -9,7 +9,7 @@
 namespace rhizome::follow {
 namespace {
 
-constexpr std::int64_t kStart = 1'800'000'000'000;
+constexpr std::int64_t kStartMillis = 1'800'000'000'000;
 
 /// A state that grows, and what each step changed.
 class Chain {
@@ -31,7 +31,7 @@ private:
     std::size_t written_ = 0;
 };
 
-Time at(std::int64_t second) { return Time::from_unix_millis(kStart + second * 1'000); }
+Time at(std::int64_t second) { return Time::from_unix_millis(kStartMillis + second * 1'000); }
 
 TEST(Unusual, AFloodOfOneKindInOneNamespaceIsToldOnceAndCountedPerSlot) {
     Chain chain;

@@ -8,7 +8,7 @@
 namespace rhizome::follow {
 namespace {
 
-constexpr Time kStart = Time::from_unix_seconds(1'800'000'000);
+constexpr Time kWatchStart = Time::from_unix_seconds(1'800'000'000);
 
 ledger::TxId tx(std::uint8_t number) { return ledger::TxId{crypto::sha256(Bytes(1, number)).view()}; }
 consensus::MemberKey member(std::uint8_t number) {
@@ -20,7 +20,7 @@ consensus::MemberKey member(std::uint8_t number) {
 class WatchtowerTest : public ::testing::Test {
 protected:
     std::vector<Alert> pending(milliseconds at, std::vector<ledger::TxId> ids) {
-        return tower.step({kStart + at, PendingSeen{std::move(ids)}});
+        return tower.step({kWatchStart + at, PendingSeen{std::move(ids)}});
     }
     /// A block that came ten milliseconds after its time.
     std::vector<Alert> block(milliseconds at, std::uint8_t proposer, std::vector<ledger::TxId> has,
@@ -31,8 +31,8 @@ protected:
                        .pending = std::move(still_pending),
                        .bytes = bytes,
                        .bytes_max = 4'000'000};
-        seen.header.time = kStart + at;
-        return tower.step({kStart + at + late, seen});
+        seen.header.time = kWatchStart + at;
+        return tower.step({kWatchStart + at + late, seen});
     }
     Watchtower tower{{}};
 };
@@ -89,7 +89,7 @@ TEST_F(WatchtowerTest, WhoIncludesMostIsNotTold) {
 }
 
 TEST_F(WatchtowerTest, TellsOfEvidence) {
-    const auto alerts = tower.step({kStart, AccusedSeen{member(7)}});
+    const auto alerts = tower.step({kWatchStart, AccusedSeen{member(7)}});
     ASSERT_EQ(alerts.size(), 1u);
     EXPECT_EQ(alerts[0].kind, AlertKind::Equivocation);
     EXPECT_EQ(alerts[0].who, member(7));
@@ -99,9 +99,9 @@ TEST(Watchtower, RemembersNoMoreThanItMay) {
     Watchtower tower{{.pending_max = 4}};
     std::vector<ledger::TxId> many;
     for (std::uint8_t i = 0; i < 20; ++i) many.push_back(tx(i));
-    (void)tower.step({kStart, PendingSeen{many}});
+    (void)tower.step({kWatchStart, PendingSeen{many}});
     EXPECT_EQ(tower.counts().watched, 4u);
-    (void)tower.step({kStart, PendingSeen{}});
+    (void)tower.step({kWatchStart, PendingSeen{}});
     EXPECT_EQ(tower.counts().watched, 0u);
 }
 

@@ -2,6 +2,7 @@
 // Other people's client: curl, in plain and over TLS.
 #include <fstream>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "http/router.h"

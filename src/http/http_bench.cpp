@@ -3,7 +3,6 @@
 // and sends a fixed answer. Both have one thread; the client is the same, on the calling thread. Over TLS the loop is
 // bare OpenSSL on sockets. So the ratio is what HTTP, routing, deadlines and coroutines cost.
 #include <arpa/inet.h>
-#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,6 +19,7 @@
 
 #include "http/client.h"
 #include "http/router.h"
+#include "runtime/memory.h"
 #include "support/bench.h"
 #include "support/http_samples.h"
 
@@ -260,7 +260,7 @@ const bool secure = bench::add({.name = "http.requests_tls",
 
 /// What earlier benchmarks freed is handed back first, so that none of it is used again unseen.
 double resident_bytes() {
-    ::malloc_trim(0);
+    runtime::return_free_memory();
     std::FILE* file = std::fopen("/proc/self/statm", "r");
     ensure(file != nullptr, "/proc is there");
     long total = 0;

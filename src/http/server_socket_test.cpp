@@ -2,6 +2,7 @@
 // The server on real sockets and threads: TLS, draining, long answers.
 #include <atomic>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "http/client.h"

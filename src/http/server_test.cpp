@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/server.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "http/detail/gzip.h"

@@ -9,11 +9,11 @@
 namespace rhizome::net {
 namespace {
 
-constexpr std::array<std::uint8_t, 4> kMagic{'r', 'h', 'z', 'b'};
-constexpr std::uint8_t kVersion = 1;
+constexpr std::array<std::uint8_t, 4> kBeaconMagic{'r', 'h', 'z', 'b'};
+constexpr std::uint8_t kBeaconVersion = 1;
 constexpr std::size_t kSignedBytes = kBeaconBytes - crypto::Signature::kCompactSize;
 
-crypto::Digest digest_of(ByteView body) {
+crypto::Digest beacon_digest(ByteView body) {
     return crypto::Digest{crypto::tagged_hash(crypto::HashTag::Transport, as_bytes("rhizome/lan-beacon"), body).view()};
 }
 
@@ -21,9 +21,9 @@ crypto::Digest digest_of(ByteView body) {
 
 Bytes encode_beacon(const BeaconMessage& message, const crypto::SecretKey& key) {
     Writer out;
-    out.raw(kMagic).u8(kVersion).raw(message.chain).raw(message.key).u16(message.port);
+    out.raw(kBeaconMagic).u8(kBeaconVersion).raw(message.chain).raw(message.key).u16(message.port);
     out.u64(static_cast<std::uint64_t>(message.time.unix_millis()));
-    const auto signature = crypto::sign(key, digest_of(out.view())).to_compact();
+    const auto signature = crypto::sign(key, beacon_digest(out.view())).to_compact();
     out.raw(signature);
     ensure(out.view().size() == kBeaconBytes, "a beacon has one size");
     return std::move(out).take();
@@ -34,7 +34,7 @@ Result<BeaconMessage, DecodeFault> decode_beacon(ByteView bytes) {
     BeaconMessage message;
     TRY(const auto magic, in.array<4>());
     TRY(const auto version, in.u8());
-    if (magic != kMagic || version != kVersion) return Fail{DecodeFault::BadValue};
+    if (magic != kBeaconMagic || version != kBeaconVersion) return Fail{DecodeFault::BadValue};
     TRY(message.chain, in.array<32>());
     TRY(message.key, in.array<33>());
     TRY(message.port, in.u16());
@@ -51,7 +51,7 @@ bool is_beacon_signed(const BeaconMessage& message, ByteView bytes) {
     if (bytes.size() != kBeaconBytes) return false;
     const auto key = crypto::PublicKey::parse(message.key);
     const auto signature = crypto::Signature::from_compact(bytes.subspan(kSignedBytes));
-    return key && signature && crypto::verify(*key, digest_of(bytes.first(kSignedBytes)), *signature);
+    return key && signature && crypto::verify(*key, beacon_digest(bytes.first(kSignedBytes)), *signature);
 }
 
 std::optional<BeaconMessage> BeaconGate::hear(ByteView bytes, const std::string& from, Time now) {

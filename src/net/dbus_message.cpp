@@ -11,7 +11,7 @@ namespace rhizome::net {
 namespace {
 
 constexpr std::uint8_t kLittleEndian = 'l';
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kDbusVersion = 1;
 constexpr std::uint8_t kNoAutoStart = 2;
 
 enum class Field : std::uint8_t {
@@ -187,7 +187,7 @@ Bytes encode(const DbusMessage& message) {
     put_text(fields, Field::Signature, "g", message.signature);
     DbusWriter out;
     out.byte(kLittleEndian).byte(static_cast<std::uint8_t>(message.kind));
-    out.byte(message.kind == DbusKind::Call ? kNoAutoStart : 0).byte(kVersion);
+    out.byte(message.kind == DbusKind::Call ? kNoAutoStart : 0).byte(kDbusVersion);
     out.u32(static_cast<std::uint32_t>(message.body.size())).u32(message.serial);
     out.u32(static_cast<std::uint32_t>(fields.bytes().size()));
     // Sixteen bytes stand in front of the fields: what is aligned there is aligned in the message.
@@ -207,7 +207,8 @@ Result<std::size_t> dbus_size(ByteView head) {
     TRY(const auto body, in.u32());
     TRY(in.u32());
     TRY(const auto fields, in.u32());
-    if (order != kLittleEndian || version != kVersion || kind < 1 || kind > 4) return bad("another version or order");
+    if (order != kLittleEndian || version != kDbusVersion || kind < 1 || kind > 4)
+        return bad("another version or order");
     if (body > kDbusBytesMax || fields > kDbusBytesMax) return bad("it is too long");
     const std::size_t size = padded(kDbusHeadBytes + fields, 8) + body;
     if (size > kDbusBytesMax) return bad("it is too long");

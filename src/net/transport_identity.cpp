@@ -10,7 +10,7 @@ constexpr Time kBegin = Time::from_unix_seconds(0);
 constexpr Time kEnd = Time::from_unix_seconds(253'402'300'799);  ///< 9999-12-31: "no well-defined end" (RFC 5280)
 constexpr std::size_t kSignatureBytes = std::tuple_size_v<crypto::Signature::Compact>;
 
-crypto::Digest digest_of(ByteView transport) {
+crypto::Digest transport_digest(ByteView transport) {
     return crypto::Digest{crypto::tagged_hash(crypto::HashTag::Transport, transport).view()};
 }
 
@@ -19,7 +19,7 @@ crypto::Digest digest_of(ByteView transport) {
 Result<stream::Identity> make_transport_identity(const crypto::NodeKeys& keys) {
     const crypto::NodePublicKeys known = keys.public_keys();
     Bytes value = to_bytes(known.chain.bytes());
-    const auto signature = crypto::sign(keys.chain, digest_of(known.transport.bytes())).to_compact();
+    const auto signature = crypto::sign(keys.chain, transport_digest(known.transport.bytes())).to_compact();
     value.insert(value.end(), signature.begin(), signature.end());
     TRY(auto key, stream::PrivateKey::from(keys.transport));
     stream::CertificateSpec spec;
@@ -44,7 +44,7 @@ Result<ChainKey> read_transport_identity(const stream::Certificate& certificate)
     std::copy_n(value->begin(), key.size(), key.begin());
     const auto chain_key = crypto::PublicKey::parse(key);
     const auto signature = crypto::Signature::from_compact(ByteView{*value}.subspan(key.size()));
-    if (!chain_key || !signature || !crypto::verify(*chain_key, digest_of(*transport), *signature))
+    if (!chain_key || !signature || !crypto::verify(*chain_key, transport_digest(*transport), *signature))
         return fail(ErrorKind::Denied, "the node that the peer's certificate names did not sign its key");
     return key;
 }

@@ -7,7 +7,7 @@
 namespace rhizome::p2p {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kBookVersion = 1;
 constexpr std::uint8_t kHasIdentity = 1;
 constexpr std::uint8_t kWasGood = 2;
 constexpr std::uint8_t kInTried = 4;
@@ -62,7 +62,7 @@ Result<KnownAddress, DecodeFault> get_entry(Reader& in) {
 
 Bytes AddrBook::encode() const {
     Writer out;
-    out.u8(kVersion).u16(static_cast<std::uint16_t>(index_.size()));
+    out.u8(kBookVersion).u16(static_cast<std::uint16_t>(index_.size()));
     for (const auto& [address, slot] : index_) {
         const KnownAddress& known = *slots_[slot];
         put(out, address);
@@ -86,7 +86,7 @@ Result<AddrBook, DecodeFault> AddrBook::decode(ByteView bytes, const Key& key) {
     AddrBook book{key};
     Reader in{bytes};
     TRY(const auto version, in.u8());
-    if (version != kVersion) return Fail{DecodeFault::BadValue};
+    if (version != kBookVersion) return Fail{DecodeFault::BadValue};
     TRY(const auto written, in.u16());
     TRY(const auto count, in.bounded_count(written, kSlots, kEntryBytesMin));
     std::optional<Address> before;

@@ -6,8 +6,8 @@
 namespace rhizome::p2p {
 namespace {
 
-const Time kNow = Time::from_unix_seconds(1'800'000'000);
-const AddrBook::Fits kAny = [](const KnownAddress&) { return true; };
+const Time kBookTime = Time::from_unix_seconds(1'800'000'000);
+const AddrBook::Fits kAnyone = [](const KnownAddress&) { return true; };
 
 AddrBook::Key some_key(Random& random) {
     AddrBook::Key key;
@@ -33,12 +33,12 @@ std::size_t honest_choices(std::uint64_t seed, Flood flood) {
     std::vector<Address> tellers;
     for (int i = 0; i < 20; ++i) tellers.push_back(anywhere(random));
     std::size_t known = 0;
-    for (int i = 0; i < 200; ++i) known += book.add(anywhere(random), tellers[random.below(20)], kNow) ? 1 : 0;
+    for (int i = 0; i < 200; ++i) known += book.add(anywhere(random), tellers[random.below(20)], kBookTime) ? 1 : 0;
     flood(book, random);
     EXPECT_LE(book.size(), AddrBook::kSlots);
     EXPECT_GT(known, 150u);
     std::size_t honest = 0;
-    for (int i = 0; i < 1'000; ++i) honest += is_attackers(book.choose(random, kNow, kAny)->address) ? 0 : 1;
+    for (int i = 0; i < 1'000; ++i) honest += is_attackers(book.choose(random, kBookTime, kAnyone)->address) ? 0 : 1;
     return honest;
 }
 
@@ -46,7 +46,7 @@ TEST(AddrBookProperty, OneNetworkFromOneTellerGetsAlmostNothing) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         const std::size_t honest = honest_choices(seed, [](AddrBook& book, Random& random) {
             const Address teller = attacker(random);
-            for (int i = 0; i < 10'000; ++i) book.add(attacker(random), teller, kNow);
+            for (int i = 0; i < 10'000; ++i) book.add(attacker(random), teller, kBookTime);
         });
         EXPECT_GE(honest, 950u) << "one bucket of 64, seed " << seed;
     }
@@ -55,7 +55,7 @@ TEST(AddrBookProperty, OneNetworkFromOneTellerGetsAlmostNothing) {
 TEST(AddrBookProperty, OneNetworkFromManyTellersGetsAnEighth) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         const std::size_t honest = honest_choices(seed, [](AddrBook& book, Random& random) {
-            for (int i = 0; i < 10'000; ++i) book.add(attacker(random), anywhere(random), kNow);
+            for (int i = 0; i < 10'000; ++i) book.add(attacker(random), anywhere(random), kBookTime);
         });
         EXPECT_GE(honest, 800u) << "seven rows of eight, less what chance takes, seed " << seed;
     }
@@ -69,7 +69,7 @@ TEST(AddrBookProperty, OneTellerOfManyNetworksGetsAnEighth) {
                 // Any network at all, marked by its first byte.
                 Address lie = anywhere(random);
                 lie.ip[12] = 66;
-                book.add(lie, teller, kNow);
+                book.add(lie, teller, kBookTime);
             }
         });
         EXPECT_GE(honest, 800u) << "seven columns of eight, less what chance takes, seed " << seed;
@@ -83,9 +83,9 @@ TEST(AddrBookProperty, HowManyAddressesComeItStaysBounded) {
         Address address;
         random.fill(address.ip);
         address.port = static_cast<std::uint16_t>(random.next());
-        book.add(address, anywhere(random), kNow + seconds{i});
-        if (random.chance(1, 10)) book.note_good(address, {}, kNow + seconds{i});
-        if (random.chance(1, 10)) book.note_failed(address, random, kNow + seconds{i});
+        book.add(address, anywhere(random), kBookTime + seconds{i});
+        if (random.chance(1, 10)) book.note_good(address, {}, kBookTime + seconds{i});
+        if (random.chance(1, 10)) book.note_failed(address, random, kBookTime + seconds{i});
     }
     EXPECT_LE(book.size(), AddrBook::kSlots);
     EXPECT_LE(book.encode().size(), 128 * AddrBook::kSlots);

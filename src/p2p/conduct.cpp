@@ -13,7 +13,7 @@ constexpr std::uint32_t kNothing = 0;
 constexpr std::uint32_t kSlight = 10;
 constexpr std::uint32_t kGrave = 50;
 constexpr std::size_t kWhyMax = 200;
-constexpr std::uint8_t kVersion = 1;  ///< of the bans on the disk
+constexpr std::uint8_t kBansVersion = 1;  ///< of the bans on the disk
 constexpr std::size_t kBanBytesLeast = 33 + 8 + 4 + 1;
 
 }  // namespace
@@ -137,7 +137,7 @@ void Conduct::shift(microseconds by) {
 Bytes Conduct::encode(Time now) const {
     const auto standing = bans(now);
     Writer out;
-    out.u8(kVersion).u16(static_cast<std::uint16_t>(standing.size()));
+    out.u8(kBansVersion).u16(static_cast<std::uint16_t>(standing.size()));
     for (const Ban& ban : standing)
         out.raw(ban.identity)
             .u64(static_cast<std::uint64_t>(std::max<std::int64_t>(0, ban.until.since_epoch().count())))
@@ -150,7 +150,7 @@ Result<Conduct, DecodeFault> Conduct::decode(ByteView bytes) {
     Conduct conduct;
     Reader in{bytes};
     TRY(const auto version, in.u8());
-    if (version != kVersion) return Fail{DecodeFault::BadValue};
+    if (version != kBansVersion) return Fail{DecodeFault::BadValue};
     TRY(const auto written, in.u16());
     TRY(const auto count, in.bounded_count(written, kRecordsMax, kBanBytesLeast));
     for (std::size_t i = 0; i < count; ++i) {

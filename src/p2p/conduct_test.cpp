@@ -8,7 +8,7 @@ namespace {
 
 using ledger::RejectCode;
 
-const Time kNow = Time::from_unix_seconds(1'800'000'000);
+const Time kConductTime = Time::from_unix_seconds(1'800'000'000);
 
 ledger::MemberKey key(std::uint32_t number) {
     ledger::MemberKey identity{2};
@@ -26,19 +26,19 @@ TEST(Conduct, EveryRefusalHasACost) {
 
 TEST(Conduct, BansSurviveTheDiskAndScoresDoNot) {
     Conduct conduct;
-    EXPECT_TRUE(conduct.blame(key(1), kBanScore, "sealed nothing", kNow));
-    EXPECT_TRUE(conduct.blame(key(2), kBanScore, "", kNow));
-    EXPECT_FALSE(conduct.blame(key(3), kBanScore / 2, "half", kNow));
-    const Bytes bytes = conduct.encode(kNow);
+    EXPECT_TRUE(conduct.blame(key(1), kBanScore, "sealed nothing", kConductTime));
+    EXPECT_TRUE(conduct.blame(key(2), kBanScore, "", kConductTime));
+    EXPECT_FALSE(conduct.blame(key(3), kBanScore / 2, "half", kConductTime));
+    const Bytes bytes = conduct.encode(kConductTime);
     const auto read = Conduct::decode(bytes);
     ASSERT_TRUE(read);
-    EXPECT_EQ(read->encode(kNow), bytes);
-    ASSERT_EQ(read->bans(kNow).size(), 2u);
-    EXPECT_TRUE(read->is_banned(key(1), kNow));
-    EXPECT_EQ(read->bans(kNow)[0].why, "sealed nothing");
-    EXPECT_EQ(read->bans(kNow)[0].times, 1u);
-    EXPECT_FALSE(read->is_banned(key(1), kNow + Conduct::kBanFirst)) << "it ends when it would have ended";
-    EXPECT_EQ(read->score(key(3), kNow), 0u);
+    EXPECT_EQ(read->encode(kConductTime), bytes);
+    ASSERT_EQ(read->bans(kConductTime).size(), 2u);
+    EXPECT_TRUE(read->is_banned(key(1), kConductTime));
+    EXPECT_EQ(read->bans(kConductTime)[0].why, "sealed nothing");
+    EXPECT_EQ(read->bans(kConductTime)[0].times, 1u);
+    EXPECT_FALSE(read->is_banned(key(1), kConductTime + Conduct::kBanFirst)) << "it ends when it would have ended";
+    EXPECT_EQ(read->score(key(3), kConductTime), 0u);
     for (std::size_t size = 0; size < bytes.size(); ++size)
         EXPECT_FALSE(Conduct::decode(ByteView{bytes}.first(size))) << size;
     Bytes longer = bytes;
@@ -48,21 +48,21 @@ TEST(Conduct, BansSurviveTheDiskAndScoresDoNot) {
 
 TEST(Conduct, ScoresAddUpAndFade) {
     Conduct conduct;
-    EXPECT_FALSE(conduct.blame(key(1), 60, "a", kNow));
-    EXPECT_EQ(conduct.score(key(1), kNow), 60u);
-    EXPECT_EQ(conduct.score(key(1), kNow + seconds{100}), 50u);
-    EXPECT_EQ(conduct.score(key(1), kNow + hours{1}), 0u);
-    EXPECT_EQ(conduct.score(key(1), kNow - hours{1}), 60u) << "a clock set back forgives nothing";
-    EXPECT_FALSE(conduct.blame(key(1), 49, "b", kNow + seconds{100}));
-    EXPECT_TRUE(conduct.blame(key(1), 1, "c", kNow + seconds{100}));
-    EXPECT_FALSE(conduct.is_banned(key(2), kNow + seconds{100})) << "each for itself";
-    EXPECT_FALSE(conduct.blame(key(2), 0, "nothing", kNow));
+    EXPECT_FALSE(conduct.blame(key(1), 60, "a", kConductTime));
+    EXPECT_EQ(conduct.score(key(1), kConductTime), 60u);
+    EXPECT_EQ(conduct.score(key(1), kConductTime + seconds{100}), 50u);
+    EXPECT_EQ(conduct.score(key(1), kConductTime + hours{1}), 0u);
+    EXPECT_EQ(conduct.score(key(1), kConductTime - hours{1}), 60u) << "a clock set back forgives nothing";
+    EXPECT_FALSE(conduct.blame(key(1), 49, "b", kConductTime + seconds{100}));
+    EXPECT_TRUE(conduct.blame(key(1), 1, "c", kConductTime + seconds{100}));
+    EXPECT_FALSE(conduct.is_banned(key(2), kConductTime + seconds{100})) << "each for itself";
+    EXPECT_FALSE(conduct.blame(key(2), 0, "nothing", kConductTime));
     EXPECT_EQ(conduct.size(), 1u);
 }
 
 TEST(Conduct, BansEndAndDoubleAndCanBeLifted) {
     Conduct conduct;
-    Time now = kNow;
+    Time now = kConductTime;
     hours expected{1};
     for (int i = 0; i < 12; ++i) {
         EXPECT_TRUE(conduct.blame(key(1), kBanScore, "a bad vote", now));
@@ -84,20 +84,20 @@ TEST(Conduct, BansEndAndDoubleAndCanBeLifted) {
 
 TEST(Conduct, AJumpOfTheClockNeitherEndsNorRevivesABan) {
     Conduct conduct;
-    conduct.blame(key(1), kBanScore, "", kNow);
+    conduct.blame(key(1), kBanScore, "", kConductTime);
     conduct.shift(hours{12});
-    EXPECT_TRUE(conduct.is_banned(key(1), kNow + hours{12}));
-    EXPECT_FALSE(conduct.is_banned(key(1), kNow + hours{13}));
+    EXPECT_TRUE(conduct.is_banned(key(1), kConductTime + hours{12}));
+    EXPECT_FALSE(conduct.is_banned(key(1), kConductTime + hours{13}));
     conduct.shift(hours{-24});
-    EXPECT_FALSE(conduct.is_banned(key(1), kNow + hours{13} - hours{24}));
+    EXPECT_FALSE(conduct.is_banned(key(1), kConductTime + hours{13} - hours{24}));
 }
 
 TEST(Conduct, RemembersABoundedNumberAndBansBest) {
     Conduct conduct;
-    for (std::uint32_t i = 0; i < 10; ++i) conduct.blame(key(i), kBanScore, "", kNow);
-    for (std::uint32_t i = 10; i < 10'000; ++i) conduct.blame(key(i), 50, "", kNow);
+    for (std::uint32_t i = 0; i < 10; ++i) conduct.blame(key(i), kBanScore, "", kConductTime);
+    for (std::uint32_t i = 10; i < 10'000; ++i) conduct.blame(key(i), 50, "", kConductTime);
     EXPECT_LE(conduct.size(), Conduct::kRecordsMax);
-    EXPECT_EQ(conduct.bans(kNow).size(), 10u);
+    EXPECT_EQ(conduct.bans(kConductTime).size(), 10u);
 }
 
 }  // namespace

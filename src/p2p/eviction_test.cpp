@@ -8,10 +8,11 @@
 namespace rhizome::p2p {
 namespace {
 
-const Time kNow = Time::from_unix_seconds(1'800'000'000);
+const Time kEvictionTime = Time::from_unix_seconds(1'800'000'000);
 
 Evictable link(std::uint64_t id, std::uint8_t network, int age) {
-    return {.link = LinkId{id}, .group = Address::v4(20, network, 0, 1, 1).group(), .since = kNow - minutes{age}};
+    return {
+        .link = LinkId{id}, .group = Address::v4(20, network, 0, 1, 1).group(), .since = kEvictionTime - minutes{age}};
 }
 
 TEST(Eviction, AFewLinksAreAllWorthKeeping) {
@@ -35,7 +36,7 @@ TEST(Eviction, TheNearAndTheUsefulStay) {
     std::vector<Evictable> links;
     for (std::uint64_t i = 0; i < 7; ++i) links.push_back(link(i, 9, static_cast<int>(20 - i)));
     links[6].ping = milliseconds{1};
-    links[5].active = kNow;
+    links[5].active = kEvictionTime;
     EXPECT_EQ(choose_eviction(links), LinkId{4});
 }
 

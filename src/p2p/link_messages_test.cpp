@@ -10,7 +10,7 @@ namespace {
 
 using ledger::RejectCode;
 
-const Time kNow = Time::from_unix_seconds(1'800'000'000);
+const Time kMessageTime = Time::from_unix_seconds(1'800'000'000);
 
 std::vector<LinkMessage> one_of_each() {
     return {Hello{.lowest = 1,
@@ -19,9 +19,9 @@ std::vector<LinkMessage> one_of_each() {
                   .purpose = Purpose::Test,
                   .port = 7700,
                   .nonce = 0x0123456789abcdef,
-                  .clock = kNow},
-            Ping{.nonce = 7, .clock = kNow},
-            Pong{.nonce = 7, .clock = kNow},
+                  .clock = kMessageTime},
+            Ping{.nonce = 7, .clock = kMessageTime},
+            Pong{.nonce = 7, .clock = kMessageTime},
             GetPeers{},
             Peers{{Address::v4(10, 0, 0, 1, 7700), Address::parse("[fe80::1]:7700").value()}},
             Bye{.reason = ByeReason::WrongChain, .text = "another chain"}};

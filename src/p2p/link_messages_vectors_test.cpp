@@ -20,7 +20,7 @@ struct Row {
     Bytes bytes;
 };
 
-Address at(std::string_view text) { return Address::parse(text).value(); }
+Address address_at(std::string_view text) { return Address::parse(text).value(); }
 
 std::vector<Row> good() {
     const Time clock = Time::from_unix_seconds(1'800'000'000);
@@ -35,7 +35,8 @@ std::vector<Row> good() {
         {"pong", encode(Pong{.nonce = 7, .clock = clock})},
         {"get-peers", encode(GetPeers{})},
         {"no peers", encode(Peers{})},
-        {"peers", encode(Peers{{at("10.0.0.7:7700"), at("[fe80::1]:7700"), at("192.0.2.1:1")}})},
+        {"peers",
+         encode(Peers{{address_at("10.0.0.7:7700"), address_at("[fe80::1]:7700"), address_at("192.0.2.1:1")}})},
         {"bye", encode(Bye{.reason = ByeReason::Full, .text = "no room"})},
         {"bye of a later version", encode(Bye{.reason = static_cast<ByeReason>(200), .text = ""})},
     };
@@ -47,7 +48,7 @@ std::vector<Row> bad() {
         return bytes;
     };
     const Bytes hello = encode(Hello{.lowest = 1, .highest = 1});
-    const Bytes peers = encode(Peers{{at("10.0.0.7:7700"), at("10.0.0.8:7700")}});
+    const Bytes peers = encode(Peers{{address_at("10.0.0.7:7700"), address_at("10.0.0.8:7700")}});
     return {
         {"nothing", {}},
         {"of the core", {63}},

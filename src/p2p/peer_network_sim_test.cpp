@@ -13,7 +13,7 @@
 namespace rhizome::p2p {
 namespace {
 
-const Time kStart = Time::from_unix_seconds(1'800'000'000);
+const Time kNetworkStart = Time::from_unix_seconds(1'800'000'000);
 
 /// Peer managers in virtual time, with connections that are slow, break, and cannot always be made.
 class Network {
@@ -25,7 +25,7 @@ public:
         std::uint64_t broken = 0;       ///< of a hundred thousand messages: the connection breaks instead
     };
 
-    Network(std::size_t count, std::uint64_t seed, Quality quality) : quality_(quality), random_(seed), seed_(seed) {
+    Network(std::size_t count, std::uint64_t seed, Quality quality) : quality_(quality), random_(seed) {
         for (std::size_t i = 0; i < count; ++i) nodes_.push_back(std::make_unique<Node>(config(i), seed * 1'000 + i));
     }
 
@@ -198,8 +198,7 @@ private:
 
     Quality quality_;
     Random random_;
-    std::uint64_t seed_;
-    Time now_ = kStart;
+    Time now_ = kNetworkStart;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::map<LinkId, End> ends_;
     std::priority_queue<Item> queue_;

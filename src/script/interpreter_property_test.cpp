@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter against a second, naive one (tests/support/naive_script.h), on scripts that get somewhere: random
 // bytes mostly fail at once.
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "script/script.h"
@@ -32,7 +33,7 @@ Bytes any_signature() {
     return der;
 }
 
-Bytes any_key() {
+Bytes any_key_bytes() {
     Bytes key(*rc::gen::element<std::size_t>(33, 33, 33, 65, 0, 1), *rc::gen::arbitrary<std::uint8_t>());
     if (!key.empty()) key[0] = *rc::gen::element<std::uint8_t>(2, 3, 2, 3, 4, 6);
     return key;
@@ -42,7 +43,7 @@ void add_instruction(ScriptBuilder& script) {
     switch (*rc::gen::inRange(0, 12)) {
         case 0: script.data(*rc::gen::arbitrary<Bytes>()); break;
         case 1: script.data(any_signature()); break;
-        case 2: script.data(any_key()); break;
+        case 2: script.data(any_key_bytes()); break;
         case 3:
             script.number(
                 *rc::gen::element<std::int64_t>(0, 1, -1, 127, 128, 255, 2147483647, 2147483648, 4194304, 600'000'000));
@@ -57,13 +58,13 @@ void add_instruction(ScriptBuilder& script) {
             script.number(*rc::gen::inRange(0, 5) == 0 ? 1 : 0);
             for (int i = 0; i < needed; ++i) script.data(*rc::gen::arbitrary<bool>() ? any_signature() : Bytes{});
             script.number(needed);
-            for (int i = 0; i < keys; ++i) script.data(any_key());
+            for (int i = 0; i < keys; ++i) script.data(any_key_bytes());
             script.number(keys).op(*rc::gen::element(OP_CHECKMULTISIG, OP_CHECKMULTISIGVERIFY));
             break;
         }
         case 7:
             script.data(any_signature())
-                .data(any_key())
+                .data(any_key_bytes())
                 .op(*rc::gen::element(OP_CHECKSIG, OP_CHECKSIGVERIFY, OP_CHECKMEMBERSIG));
             break;
         case 8: script.number(*rc::gen::inRange(-1, 4)); break;

@@ -349,12 +349,12 @@ constexpr Opcode kRows[] = {
 };
 
 /// `OP_DATA_1` … `OP_DATA_75` and `OP_0` … `OP_16`, made while compiling.
-struct Word {
+struct NumberedName {
     std::array<char, 12> letters{};
     std::size_t size = 0;
 
-    constexpr Word() = default;
-    constexpr Word(std::string_view front, unsigned number) {
+    constexpr NumberedName() = default;
+    constexpr NumberedName(std::string_view front, unsigned number) {
         for (const char letter : front) letters[size++] = letter;
         if (number >= 10) letters[size++] = static_cast<char>('0' + number / 10);
         letters[size++] = static_cast<char>('0' + number % 10);
@@ -363,14 +363,14 @@ struct Word {
 };
 
 template <std::size_t N>
-constexpr std::array<Word, N> words(std::string_view front) {
-    std::array<Word, N> made{};
-    for (std::size_t i = 0; i < N; ++i) made[i] = Word{front, static_cast<unsigned>(i)};
+constexpr std::array<NumberedName, N> numbered_names(std::string_view front) {
+    std::array<NumberedName, N> made{};
+    for (std::size_t i = 0; i < N; ++i) made[i] = NumberedName{front, static_cast<unsigned>(i)};
     return made;
 }
-constexpr auto kDataNames = words<76>("OP_DATA_");
-constexpr auto kNumberNames = words<17>("OP_");
-constexpr auto kNumberEffects = words<17>("\u2192 ");  // → n
+constexpr auto kDataNames = numbered_names<76>("OP_DATA_");
+constexpr auto kNumberNames = numbered_names<17>("OP_");
+constexpr auto kNumberEffects = numbered_names<17>("\u2192 ");  // → n
 
 constexpr std::string_view kFalse[] = {"FALSE"};
 constexpr std::string_view kTrue[] = {"TRUE"};

@@ -65,6 +65,8 @@ std::string scalar_text(const json::Value* value, std::string_view otherwise) {
     return json::print(*value);
 }
 
+json::Array created_cells(const Printed& row) { return {row.name(), row.created_at()}; }
+
 std::string joined(const std::vector<std::string>& texts, std::string_view between) {
     std::string out;
     for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -39,6 +39,8 @@ std::string labels_text(const json::Value* labels);
 std::string selector_text(const json::Value* selector);
 /// A scalar as people read it: texts without quotes.
 std::string scalar_text(const json::Value* value, std::string_view otherwise);
+/// Name and time of creation, for kinds of which Kubernetes shows no more.
+json::Array created_cells(const Printed& row);
 std::string joined(const std::vector<std::string>& texts, std::string_view between = ",");
 /// The `field` of each element of a list.
 std::string joined_fields(const json::Array& list, std::string_view field);

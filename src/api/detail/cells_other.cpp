@@ -136,8 +136,6 @@ json::Array component_cells(const Printed& row) {
     return {row.name(), std::move(status), std::move(message), std::move(error)};
 }
 
-json::Array created_cells(const Printed& row) { return {row.name(), row.created_at()}; }
-
 json::Array api_service_cells(const Printed& row) {
     std::string available = "Unknown";
     for (const json::Value& each : row.list({"status", "conditions"})) {

@@ -98,8 +98,7 @@ json::Array driver_cells(const Printed& row) {
             row.age()};
 }
 
-json::Array node_cells(const Printed& row) { return {row.name(), row.count({"spec", "drivers"}), row.age()}; }
-json::Array created_cells(const Printed& row) { return {row.name(), row.created_at()}; }
+json::Array csi_node_cells(const Printed& row) { return {row.name(), row.count({"spec", "drivers"}), row.age()}; }
 
 }  // namespace
 
@@ -110,7 +109,7 @@ CellsOf storage_cells(std::string_view group, std::string_view kind) {
     if (kind == "StorageClass") return class_cells;
     if (kind == "VolumeAttachment") return attachment_cells;
     if (kind == "CSIDriver") return driver_cells;
-    if (kind == "CSINode") return node_cells;
+    if (kind == "CSINode") return csi_node_cells;
     if (kind == "CSIStorageCapacity") return created_cells;
     return nullptr;
 }

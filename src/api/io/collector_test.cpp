@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "support/still_backend.h"

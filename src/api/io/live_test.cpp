@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/io/live.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "api/testing.h"

@@ -13,11 +13,6 @@
 namespace rhizome::api {
 namespace {
 
-std::int64_t number_at(const json::Value& object, std::initializer_list<std::string_view> keys) {
-    const json::Value* value = object.find_path(keys);
-    return value == nullptr ? 0 : value->if_int64().value_or(0);
-}
-
 /// Pods that do nothing yet, or nothing any more, can go whatever a budget says.
 bool goes_freely(const json::Value& pod) {
     const std::string_view phase = pod.text_at({"status", "phase"});
@@ -41,14 +36,14 @@ Status over_budget(std::string_view budget, std::string message) {
 /// The budget as it stands once the pod is gone.
 Result<json::Value, Status> charged(json::Value budget, const json::Value& pod, Time now) {
     const std::string name{cluster::name_of(budget)};
-    if (number_at(budget, {"status", "observedGeneration"}) < number_at(budget, {"metadata", "generation"}))
+    if (budget.number_at({"status", "observedGeneration"}) < budget.number_at({"metadata", "generation"}))
         return Fail{
             over_budget(name, fmt::format("The disruption budget {} is still being processed by the server.", name))};
-    const std::int64_t allowed = number_at(budget, {"status", "disruptionsAllowed"});
+    const std::int64_t allowed = budget.number_at({"status", "disruptionsAllowed"});
     if (allowed <= 0)
         return Fail{over_budget(name, fmt::format("The disruption budget {} needs {} healthy pods and has {} currently",
-                                                  name, number_at(budget, {"status", "desiredHealthy"}),
-                                                  number_at(budget, {"status", "currentHealthy"})))};
+                                                  name, budget.number_at({"status", "desiredHealthy"}),
+                                                  budget.number_at({"status", "currentHealthy"})))};
     json::Value& status = cluster::object_in(budget, "status");
     status["disruptionsAllowed"] = allowed - 1;
     cluster::object_in(status, "disruptedPods")[cluster::name_of(pod)] = to_rfc3339(now);

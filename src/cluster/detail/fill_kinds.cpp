@@ -281,14 +281,14 @@ void ingress_class(json::Object& /*object*/, json::Object& spec) {
 
 void token_request(json::Object& /*object*/, json::Object& spec) { fill(spec, "expirationSeconds", 3600); }
 
-struct Entry {
+struct FillEntry {
     std::string_view group;
     std::string_view kind;
     std::string_view version;
     bool has_spec;
     Fill rules;
 };
-constexpr Entry kEntries[] = {
+constexpr FillEntry kFillEntries[] = {
     {"apps", "Deployment", "v1", true, deployment},
     {"apps", "DaemonSet", "v1", true, daemon_set},
     {"apps", "StatefulSet", "v1", true, stateful_set},
@@ -322,7 +322,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 void fill_kind(json::Object& object, std::string_view group, std::string_view kind, std::string_view version) {
-    for (const Entry& entry : kEntries) {
+    for (const FillEntry& entry : kFillEntries) {
         if (entry.group != group || entry.kind != kind || entry.version != version) continue;
         json::Object none;
         json::Object* spec = entry.has_spec ? object_at(object, "spec") : &none;

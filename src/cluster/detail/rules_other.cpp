@@ -338,12 +338,12 @@ void signing_request(const Checker& object) {
                          "may not specify a duration less than 600 seconds (10 minutes)"));
 }
 
-struct Entry {
+struct RulesEntry {
     std::string_view group;
     std::string_view kind;
     void (*rules)(const Checker&);
 };
-constexpr Entry kEntries[] = {
+constexpr RulesEntry kRulesEntries[] = {
     {"", "ConfigMap", check_data},
     {"", "Secret", secret},
     {"", "Service", service},
@@ -369,7 +369,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 void check_other(const Checker& object, std::string_view group, std::string_view kind) {
-    for (const Entry& entry : kEntries)
+    for (const RulesEntry& entry : kRulesEntries)
         if (entry.group == group && entry.kind == kind) entry.rules(object);
 }
 
