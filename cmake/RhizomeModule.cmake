@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # rhizome_module(<name>
+#   COLD                 nobody waits for its code: its files may be compiled together (RHIZOME_TOGETHER)
 #   ACTS                 touches the world: its tests are not part of `pure_tests` (the sanitizer runs)
 #   SOURCES  a.cpp …     the library `rhizome_<name>`; none makes a header-only library
 #   MODULES  base …      modules of ours it links (src/layers.txt decides what may be included)
 #   LIBS     x::y …      libraries from outside, private to this module
 #   TESTS    a_test.cpp … one program `<name>_test`; a file `x_<label>_test.cpp` carries that ctest label, others `unit`
 #   TEST_LIBS …          libraries that only the tests use
-#   FUZZ     a_fuzz.cpp … one libFuzzer program each (preset `fuzz`)
+#   FUZZ     a_fuzz.cpp … one libFuzzer program each (preset `asan`)
 #   BENCHES  a_bench.cpp … collected into the one program behind `./run bench`
 #   BENCH_LIBS …         anchors that only benchmarks use
 # )
@@ -20,6 +21,10 @@ function(rhizome_test_program name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE rhizome_flags rhizome_test_support ${arg_LIBS} GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM rhizome_pch_test)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT RHIZOME_SANITIZE)
+    # What is tested is compiled as users have it; optimising the tests themselves takes longer than it saves.
+    target_compile_options(${name} PRIVATE "$<$<CONFIG:Release>:-Og>")
+  endif()
   if(arg_DEPENDS)
     add_dependencies(${name} ${arg_DEPENDS})
   endif()
@@ -73,13 +78,16 @@ function(rhizome_test_program name)
 endfunction()
 
 function(rhizome_module name)
-  cmake_parse_arguments(arg "ACTS" "" "SOURCES;MODULES;LIBS;TESTS;TEST_LIBS;FUZZ;BENCHES;BENCH_LIBS" ${ARGN})
+  cmake_parse_arguments(arg "ACTS;COLD" "" "SOURCES;MODULES;LIBS;TESTS;TEST_LIBS;FUZZ;BENCHES;BENCH_LIBS" ${ARGN})
   list(TRANSFORM arg_MODULES PREPEND rhizome_)
 
   if(arg_SOURCES)
     add_library(rhizome_${name} STATIC ${arg_SOURCES})
     target_link_libraries(rhizome_${name} PUBLIC rhizome_flags ${arg_MODULES} PRIVATE ${arg_LIBS})
     target_precompile_headers(rhizome_${name} REUSE_FROM rhizome_pch_code)
+    if(NOT arg_COLD AND NOT RHIZOME_SANITIZE)
+      set_target_properties(rhizome_${name} PROPERTIES UNITY_BUILD OFF)
+    endif()
   else()
     add_library(rhizome_${name} INTERFACE)
     target_link_libraries(rhizome_${name} INTERFACE rhizome_flags ${arg_MODULES})
@@ -93,7 +101,9 @@ function(rhizome_module name)
       set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
       set_property(GLOBAL APPEND PROPERTY rhizome_fuzz_targets ${stem})
     endforeach()
-    return()
+    if(arg_ACTS)
+      return()
+    endif()
   endif()
 
   if(arg_TESTS)
@@ -120,10 +130,12 @@ function(rhizome_finish)
   if(RHIZOME_FUZZ)
     get_property(targets GLOBAL PROPERTY rhizome_fuzz_targets)
     add_custom_target(fuzz_targets DEPENDS ${targets})
-    return()
   endif()
   get_property(tests GLOBAL PROPERTY rhizome_pure_tests)
   add_custom_target(pure_tests DEPENDS ${tests})
+  if(RHIZOME_FUZZ)
+    return()
+  endif()
 
   get_property(sources GLOBAL PROPERTY rhizome_bench_sources)
   get_property(libs GLOBAL PROPERTY rhizome_bench_libs)
@@ -132,5 +144,6 @@ function(rhizome_finish)
     return()
   endif()
   add_executable(rhizome_bench EXCLUDE_FROM_ALL ${sources})
-  target_link_libraries(rhizome_bench PRIVATE rhizome_flags rhizome_bench_support ${libs})
+  set_target_properties(rhizome_bench PROPERTIES UNITY_BUILD OFF)  # files of all modules
+  target_link_libraries(rhizome_bench PRIVATE rhizome_flags rhizome_bench_support ${libs} ${RHIZOME_ALLOCATOR})
 endfunction()

@@ -6,7 +6,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 set(RHIZOME_SANITIZE "" CACHE STRING "Sanitizers, as the compiler spells them: 'address,undefined' or 'thread'")
-option(RHIZOME_FUZZ "Build libFuzzer targets instead of tests and benchmarks (needs clang)" OFF)
+option(RHIZOME_TOGETHER "Compile files several at a time where speed does not matter: a third less time for a full build" ON)
+option(RHIZOME_FUZZ "Build libFuzzer targets and the tests of the pure modules, nothing else (needs clang)" OFF)
 
 # -g1: line numbers for stack traces at a tenth of the size of full debug information.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
@@ -65,6 +66,24 @@ if(RHIZOME_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
+endif()
+
+# Most of a file's time goes into headers and templates that its neighbours need as well, so eight of a folder are
+# compiled as one: in sanitizer builds everything, else tests and modules that say COLD. What serves requests is not:
+# GCC inlines less into larger units (a quarter less code), and GETs seemed to cost a tenth more, as far as a noisy
+# machine could tell. Anonymous namespaces of such files become one, too: names in them differ within a module. Presets
+# for people who edit and for clang-tidy, which must see a missing include, go without.
+if(RHIZOME_TOGETHER)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # It takes every file but the one that is compiled for a header, where members of local types would be wrong.
+    target_compile_options(rhizome_flags INTERFACE -Wno-subobject-linkage)
+  endif()
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The compiler looks for memory to reuse from 512 MB on instead of 128: a tenth of its time.
+  target_compile_options(rhizome_flags INTERFACE "SHELL:--param ggc-min-heapsize=524288")
 endif()
 
 # Precompiled headers: one for code, one for tests (GoogleTest on top). They take a test file from 5.7 s to 2.1 s.

@@ -20,7 +20,7 @@ std::vector<Block> sample() {
     return chain.blocks();
 }
 
-Result<std::vector<Block>> read(const std::string& text) {
+Result<std::vector<Block>> read_blocks(const std::string& text) {
     std::istringstream in{text};
     TRY(auto reader, BlockFileReader::open(in, "f"));
     std::vector<Block> blocks;
@@ -50,17 +50,17 @@ TEST(BlockFile, AllFormsGiveTheSameBlocks) {
     const json::Object whole{{"kind", "rhizome-blocks"}, {"version", 1}, {"blocks", array}};
     for (const std::string& text : {binary(blocks), lines, bare, bare.substr(0, bare.size() - 1), json::print(whole),
                                     json::print_pretty(whole), "\n \n" + json::print_pretty(whole)}) {
-        const auto got = read(text);
+        const auto got = read_blocks(text);
         ASSERT_TRUE(got) << got.error().message << "\n" << text.substr(0, 80);
         EXPECT_EQ(*got, blocks);
     }
-    EXPECT_EQ(read(json::print_pretty(to_json(blocks[1]))).value(), std::vector{blocks[1]});
-    EXPECT_TRUE(read(binary({}))->empty());
+    EXPECT_EQ(read_blocks(json::print_pretty(to_json(blocks[1]))).value(), std::vector{blocks[1]});
+    EXPECT_TRUE(read_blocks(binary({}))->empty());
     const auto bytes = to_hex(ledger::encode(blocks[2]));
-    EXPECT_EQ(read("{\"type\":\"block\",\"blockBytes\":\"" + bytes + "\"}\n").value(), std::vector{blocks[2]});
-    EXPECT_FALSE(read("{\"type\":\"block\",\"blockBytes\":\"0" + bytes + "\"}\n"));
-    EXPECT_FALSE(read("{\"type\":\"block\",\"blockBytes\":\"00" + bytes + "\"}\n"));
-    EXPECT_FALSE(read("{\"type\":\"block\",\"blockBytes\":1}\n"));
+    EXPECT_EQ(read_blocks("{\"type\":\"block\",\"blockBytes\":\"" + bytes + "\"}\n").value(), std::vector{blocks[2]});
+    EXPECT_FALSE(read_blocks("{\"type\":\"block\",\"blockBytes\":\"0" + bytes + "\"}\n"));
+    EXPECT_FALSE(read_blocks("{\"type\":\"block\",\"blockBytes\":\"00" + bytes + "\"}\n"));
+    EXPECT_FALSE(read_blocks("{\"type\":\"block\",\"blockBytes\":1}\n"));
 }
 
 TEST(BlockFile, FaultsNameThePlace) {
@@ -90,7 +90,7 @@ TEST(BlockFile, FaultsNameThePlace) {
         {"{\n\"a\":", "f: line 2"},
     };
     for (const auto& [text, error] : rows) {
-        const auto got = read(text);
+        const auto got = read_blocks(text);
         ASSERT_FALSE(got) << text.substr(0, 100);
         EXPECT_TRUE(got.error().message.starts_with(error)) << got.error().message << "\n" << error;
     }

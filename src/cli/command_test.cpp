@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
+#include <gtest/gtest.h>
+
 #include "cli/text.h"
 #include "cli/tree.h"
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/help.h"
 
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include <sstream>
 
 #include "cli/sample_tree.h"

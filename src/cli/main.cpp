@@ -8,11 +8,13 @@
 #include "cli/output_stream.h"
 #include "cli/program.h"
 #include "cli/tree.h"
+#include "runtime/memory.h"
 #include "runtime/os_error.h"
 #include "runtime/terminal.h"
 
 int main(int argc, char** argv) {
     using namespace rhizome;
+    runtime::keep_memory_caches_small();
     std::signal(SIGPIPE, SIG_IGN);  // a reader that leaves is seen when writing
     cli::InputStream in{STDIN_FILENO};
     cli::OutputStream out{STDOUT_FILENO};

@@ -33,7 +33,7 @@ std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
 
 /// An argument of a macro, in its quotes.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string out = "\"";
     for (const char letter : roff(text)) out += letter == '"' ? std::string{"\\(dq"} : std::string(1, letter);
     return out + "\"";
@@ -155,8 +155,8 @@ ManualPage manual_page(const CommandPath& path, std::string_view version) {
         if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
     }
     std::string text = ".\\\" SPDX-License-Identifier: Apache-2.0\n.\\\" Made from the command tree; do not edit.\n";
-    text += fmt::format(".TH {} 1 \"\" {} {}\n", quoted(upper), quoted(fmt::format("rhizome {}", version)),
-                        quoted("Rhizome manual"));
+    text += fmt::format(".TH {} 1 \"\" {} {}\n", in_quotes(upper), in_quotes(fmt::format("rhizome {}", version)),
+                        in_quotes("Rhizome manual"));
     text += fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(command.summary));
     text += ".SH SYNOPSIS\n" + synopsis(path);
     text += ".SH DESCRIPTION\n" + paragraphs(command.details.empty() ? command.summary + "." : command.details);

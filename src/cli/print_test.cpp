@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/print.h"
 
+#include <gtest/gtest.h>
+
 #include "cli/testing.h"
 
 namespace rhizome::cli {

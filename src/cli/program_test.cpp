@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
+#include <gtest/gtest.h>
+
 #include "cli/sample_tree.h"
 #include "cli/testing.h"
 #include "cli/tree.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/progress.h"
 
+#include <gtest/gtest.h>
+
 #include "cli/testing.h"
 
 namespace rhizome::cli {

@@ -11,6 +11,10 @@
 /// For tests of commands: the program inside the test, with streams that can be read afterwards.
 namespace rhizome::cli::testing {
 
+[[nodiscard]] inline bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
 struct Ran {
     int code = 0;
     std::string out;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text.h"
 
+#include <gtest/gtest.h>
+
 namespace rhizome::cli {
 namespace {
 

@@ -7,13 +7,12 @@
 #include "consensus/judge.h"
 #include "ledger/seal_judge.h"
 #include "sim/fast_signatures.h"
+#include "sim/timeline.h"
 
 namespace rhizome::sim {
 namespace {
 
 constexpr std::size_t kFaultsKept = 16;
-
-std::string short_hash(const ledger::BlockHash& hash) { return hash.hex().substr(0, 8); }
 
 }  // namespace
 

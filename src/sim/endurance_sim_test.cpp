@@ -20,8 +20,6 @@ using testing::voters_at;
 /// `./run test sim-long` takes its time.
 bool is_long_run() { return std::getenv("RHIZOME_SIM_LONG") != nullptr; }
 
-void expect_clean(Sim& sim) { EXPECT_TRUE(sim.checks().clean()) << sim.checks().faults().front(); }
-
 std::vector<std::size_t> from_to(std::size_t begin, std::size_t end) {
     std::vector<std::size_t> all(end - begin);
     std::iota(all.begin(), all.end(), begin);
@@ -83,7 +81,7 @@ bool majority_wins(std::uint64_t seed, bool only_minority_has_load) {
     sim.heal();
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1 && sim.open_orders() == 0; }, 60s))
         << sim.distinct_tips() << " tips, " << sim.open_orders() << " orders open, seed " << seed;
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
     auto at = sim.archive().block(sim.node(0).tip_hash());
     while (at && at->header.height > height) at = sim.archive().block(at->header.previous);
     return at && hash_of(at->header) == majority_block;
@@ -114,7 +112,7 @@ TEST(EnduranceSim, JustUnderAThirdLiesAndNothingFinalIsUndone) {
         sim.load(0, {});
         EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 60s))
             << "lie " << lie << ": " << sim.open_orders() << " open, " << sim.distinct_tips() << " tips";
-        expect_clean(sim);
+        EXPECT_EQ(testing::first_fault(sim), "");
     }
 }
 
@@ -134,7 +132,7 @@ TEST(EnduranceSim, TwoCutForAnHourVoteAgainAtOnce) {
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 6s)) << sim.distinct_tips();
     EXPECT_TRUE(sim.run_until([&] { return sim.lowest_final() > before + 100; }, 6s)) << sim.lowest_final().number();
     EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0; }, 20s)) << sim.open_orders();
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, ThreeHundredInThreeZonesWithHalfOfEachDead) {
@@ -154,7 +152,7 @@ TEST(EnduranceSim, ThreeHundredInThreeZonesWithHalfOfEachDead) {
     EXPECT_EQ(sim.lowest_final(), final_before);
     sim.start(0);
     EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Final; }, 30s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, AllOffForAnHourAndOneBootsEarlyEndsNoLease) {
@@ -174,7 +172,7 @@ TEST(EnduranceSim, AllOffForAnHourAndOneBootsEarlyEndsNoLease) {
         EXPECT_EQ(ended_leases(sim, 2), 0u) << "after " << 10'000 + i * 500 << " ms";
     }
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 6s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, HundredsIdleForTenMinutesKeepTheirLeases) {
@@ -188,7 +186,7 @@ TEST(EnduranceSim, HundredsIdleForTenMinutesKeepTheirLeases) {
         EXPECT_GT(sim.lowest_final(), before) << "minute " << minute;
         EXPECT_EQ(ended_leases(sim, 0), 0u) << "minute " << minute;
     }
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, FastBlocksOverSlowLinksAreFinalWithinASecond) {
@@ -204,7 +202,7 @@ TEST(EnduranceSim, FastBlocksOverSlowLinksAreFinalWithinASecond) {
     std::sort(waits.begin(), waits.end());
     ASSERT_GT(waits.size(), 500u);
     EXPECT_LE(waits[waits.size() / 2], microseconds{1s}) << "half of them";
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, ANamespaceRelabelledAllTheTimeRefusesNobody) {
@@ -227,7 +225,7 @@ TEST(EnduranceSim, ANamespaceRelabelledAllTheTimeRefusesNobody) {
     std::size_t refused_creations = 0;
     for (const Order& order : sim.orders()) refused_creations += order.is_new && order.refused ? 1 : 0;
     EXPECT_EQ(refused_creations, 0u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, VotesThatGoRoundByNameReachEverybodyOnFastLinks) {
@@ -240,7 +238,7 @@ TEST(EnduranceSim, VotesThatGoRoundByNameReachEverybodyOnFastLinks) {
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 10s))
         << sim.open_orders();
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, VotesThatGoAlongTreesReachEverybodyThoughMachinesDieAndMessagesAreLost) {
@@ -265,7 +263,7 @@ TEST(EnduranceSim, VotesThatGoAlongTreesReachEverybodyThoughMachinesDieAndMessag
     // Nobody's votes are left behind: an idle hour later all are voters, and in good standing.
     sim.run(60s);
     EXPECT_EQ(voters_at(sim, 0), 40u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, WhoStartsFromASnapshotDecidesTheSame) {
@@ -287,7 +285,7 @@ TEST(EnduranceSim, WhoStartsFromASnapshotDecidesTheSame) {
         EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 30s))
             << sim.open_orders() << " open, " << sim.distinct_tips() << " tips";
         EXPECT_EQ(sim.node(3).state().view().root(), sim.node(0).state().view().root());
-        expect_clean(sim);
+        EXPECT_EQ(testing::first_fault(sim), "");
     }
 }
 
@@ -302,7 +300,7 @@ TEST(EnduranceSim, OneClockAlmostTwoSecondsFastDisturbsNobody) {
     EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 20s));
     sim.set_clock(3, 0ms);
     EXPECT_TRUE(sim.run_until([&] { return !sim.node(3).has(core::Condition::ClockOff); }, 5s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(EnduranceSim, WhoBootsIn2036NeitherSealsNorVotesUntilItsClockIsRight) {
@@ -329,7 +327,7 @@ TEST(EnduranceSim, WhoBootsIn2036NeitherSealsNorVotesUntilItsClockIsRight) {
     sim.load(0, {});
     const std::size_t mine = sim.submit_new(2, "now");
     EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Final; }, 20s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 }  // namespace

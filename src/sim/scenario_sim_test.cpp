@@ -14,8 +14,6 @@ using namespace std::chrono_literals;
 using testing::grow_up;
 using testing::voters_at;
 
-void expect_clean(Sim& sim) { EXPECT_TRUE(sim.checks().clean()) << sim.checks().faults().front(); }
-
 std::size_t order(Sim& sim, std::size_t machine, const std::string& name) {
     return sim.submit(machine, create_map(sim.node(machine).state(), name, "by " + name_of(machine), sim.now()));
 }
@@ -29,7 +27,7 @@ TEST(ScenarioSim, MachinesAgreeFinaliseAndAnswerEveryOrder) {
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 10s));
     EXPECT_EQ(voters_at(sim, 0), 4u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, TheSameSeedGivesTheSameTrace) {
@@ -58,7 +56,7 @@ TEST(ScenarioSim, APowerFailureTakesNothingThatWasAnsweredAsIncluded) {
     sim.crash(0);
     sim.start(0);
     EXPECT_EQ(sim.node(0).tip_hash(), tip);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, ALoneMachineKeepsAccepting) {
@@ -73,7 +71,7 @@ TEST(ScenarioSim, ALoneMachineKeepsAccepting) {
     sim.start(1);
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 20s));
     EXPECT_EQ(sim.orders()[mine].stage, core::Stage::Final);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, BothSidesOfACutTakeOrdersAndTheMajoritysChainSurvives) {
@@ -99,7 +97,7 @@ TEST(ScenarioSim, BothSidesOfACutTakeOrdersAndTheMajoritysChainSurvives) {
     ASSERT_EQ(sim.orders()[both_minor].stage, core::Stage::Refused);
     EXPECT_EQ(sim.orders()[both_minor].refused->code, ledger::RejectCode::AlreadyExists);
     EXPECT_NE(sim.archive().block(survivor), nullptr);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, OneThatMadeThousandsOfBlocksAloneStartsAgain) {
@@ -135,7 +133,7 @@ TEST(ScenarioSim, ThreeWaysApartNobodyFinalisesAndAllMerge) {
     sim.heal();
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1 && all_closed(sim); }, 20s));
     for (const Order& one : sim.orders()) EXPECT_EQ(one.stage, core::Stage::Final);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, TwoEqualSidesWithoutOrdersAgreeAfterTheHeal) {
@@ -148,7 +146,7 @@ TEST(ScenarioSim, TwoEqualSidesWithoutOrdersAgreeAfterTheHeal) {
         ASSERT_EQ(sim.distinct_tips(), 2u);
         sim.heal();
         EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 16s)) << "seed " << 1'000 + i;
-        expect_clean(sim);
+        EXPECT_EQ(testing::first_fault(sim), "");
     }
 }
 
@@ -163,7 +161,7 @@ TEST(ScenarioSim, OneThatRemovesTheTwoItWasCutFromDoesNotWin) {
     EXPECT_EQ(voters_at(sim, 0), 3u) << "it cannot vote the others out";
     sim.heal();
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 6s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, PowerLostBeforeTheSyncNeverMakesAVoteTwice) {
@@ -176,7 +174,7 @@ TEST(ScenarioSim, PowerLostBeforeTheSyncNeverMakesAVoteTwice) {
             sim.crash(2, sim.random().below(1'001));
             sim.start(2);
         }
-        expect_clean(sim);
+        EXPECT_EQ(testing::first_fault(sim), "");
     }
 }
 
@@ -192,7 +190,7 @@ TEST(ScenarioSim, ARestoredBackupVotesOnlyWhenItIsSafe) {
     EXPECT_TRUE(sim.node(3).has(core::Condition::VotesLost));
     EXPECT_TRUE(sim.run_until([&] { return !sim.node(3).has(core::Condition::VotesLost); }, 10s));
     sim.run(5s);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, ANewDiskThatWaitedAloneSealsOnNothingItMayHaveSealedOnBefore) {
@@ -210,7 +208,7 @@ TEST(ScenarioSim, ANewDiskThatWaitedAloneSealsOnNothingItMayHaveSealedOnBefore) 
     sim.run(15s);
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1 && sim.open_orders() == 0; }, 30s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, OfTwoOneMissesATurnAndTheOtherDies) {
@@ -222,7 +220,7 @@ TEST(ScenarioSim, OfTwoOneMissesATurnAndTheOtherDies) {
     sim.crash(1);
     const std::size_t mine = order(sim, 0, "alone");
     EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Included; }, 4s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, UnstartedMachinesDoNotStopFinality) {
@@ -231,7 +229,7 @@ TEST(ScenarioSim, UnstartedMachinesDoNotStopFinality) {
     const std::size_t mine = order(sim, 1, "here");
     EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Final; }, 10s));
     EXPECT_EQ(voters_at(sim, 0), 3u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, ARelayThatStripsAttestationsIsRefusedAndNobodyIsAccused) {
@@ -242,7 +240,7 @@ TEST(ScenarioSim, ARelayThatStripsAttestationsIsRefusedAndNobodyIsAccused) {
     sim.run(20s);
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 20s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, OneOfTwoLostForGoodIsRecoveredFrom) {
@@ -254,7 +252,7 @@ TEST(ScenarioSim, OneOfTwoLostForGoodIsRecoveredFrom) {
     sim.submit(0, recover(sim.node(0).state(), 1, {0}));
     EXPECT_TRUE(sim.run_until([&] { return sim.node(0).final_height().number() > stuck.number() + 1; }, 30s));
     EXPECT_EQ(sim.node(0).final_generation(), 1u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 /// Proof of work: 100 nonces a second each, so that real nonces are found in no time.
@@ -271,7 +269,7 @@ TEST(ScenarioSim, MinersAgreeFinaliseAndAnswerEveryOrder) {
     EXPECT_LT(made, 120u);
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 30s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, MinersCutApartGoOnAndMostWorkWins) {
@@ -288,7 +286,7 @@ TEST(ScenarioSim, MinersCutApartGoOnAndMostWorkWins) {
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 60s));
     EXPECT_TRUE(sim.run_until([&] { return sim.node(0).final_block() == sim.node(2).final_block(); }, 10s));
     EXPECT_NE(sim.node(0).final_block(), of_the_three);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, DifficultyFollowsTheMachinesThatAreThere) {
@@ -302,7 +300,7 @@ TEST(ScenarioSim, DifficultyFollowsTheMachinesThatAreThere) {
     const auto made = sim.node(0).tip().height - before;
     EXPECT_GT(made, 30u);
     EXPECT_LT(made, 120u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, AMinerThatLostItsPowerNeverSealsTwiceOnOneBlock) {
@@ -315,7 +313,7 @@ TEST(ScenarioSim, AMinerThatLostItsPowerNeverSealsTwiceOnOneBlock) {
     }
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 60s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, AProposerKilledEveryFifthOfASecondStopsNobody) {
@@ -331,7 +329,7 @@ TEST(ScenarioSim, AProposerKilledEveryFifthOfASecondStopsNobody) {
     }
     sim.load(0, {});
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 30s)) << sim.open_orders();
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, EquivocatorsAreFoundAndNothingFinalIsUndone) {
@@ -345,7 +343,7 @@ TEST(ScenarioSim, EquivocatorsAreFoundAndNothingFinalIsUndone) {
     EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 30s)) << sim.open_orders();
     const auto& state = sim.node(0).state();
     EXPECT_TRUE(consensus::is_accused(sim.key(5), state.view()) || consensus::is_accused(sim.key(6), state.view()));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(ScenarioSim, AFloodDoesNotGrowMemoryPastItsBounds) {
@@ -365,7 +363,7 @@ TEST(ScenarioSim, AFloodDoesNotGrowMemoryPastItsBounds) {
     }
     const std::size_t mine = order(sim, 1, "still");
     EXPECT_TRUE(sim.run_until([&] { return sim.orders()[mine].stage == core::Stage::Final; }, 10s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 }  // namespace

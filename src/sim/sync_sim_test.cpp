@@ -17,8 +17,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::grow_up;
 
-void expect_clean(Sim& sim) { EXPECT_TRUE(sim.checks().clean()) << sim.checks().faults().front(); }
-
 std::uint64_t height_of(const Sim& sim, std::size_t machine) { return sim.node(machine).tip().height.number(); }
 
 /// Blocks come fast enough that a minute is hundreds of them.
@@ -51,7 +49,7 @@ TEST(SyncSim, WhoMissedHundredsOfBlocksGetsThemHeadersFirstFromSeveralPeers) {
     EXPECT_EQ(traffic.false_guides, 0u);
     EXPECT_GE(asked.size(), 2u) << "bodies come from several";
     EXPECT_LE(traffic.bodies_heard, missed + 64) << "and each of them once";
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(SyncSim, WhoLiesAboutItsTipIsLeftAndBlamedAndHurtsNobody) {
@@ -74,7 +72,7 @@ TEST(SyncSim, WhoLiesAboutItsTipIsLeftAndBlamedAndHurtsNobody) {
     EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0; }, 30s));
     EXPECT_GT(sim.node(0).traffic().false_guides, 0u);
     EXPECT_GT(blamed, 0u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(SyncSim, WhoFollowsOneThatIsSilentTriesTheOthersFirst) {
@@ -86,7 +84,7 @@ TEST(SyncSim, WhoFollowsOneThatIsSilentTriesTheOthersFirst) {
     for (const std::size_t silent : {1u, 2u}) sim.set_link(4, silent, {.delay = 60s});
     sim.start(4);
     EXPECT_TRUE(sim.run_until([&] { return height_of(sim, 4) >= there; }, 20s)) << height_of(sim, 4);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(SyncSim, AnswersThatComeLateAreFollowedAllTheSame) {
@@ -99,7 +97,7 @@ TEST(SyncSim, AnswersThatComeLateAreFollowedAllTheSame) {
     for (const std::size_t slow : {0u, 1u, 2u, 3u}) sim.set_link(slow, 4, {.delay = 2500ms});
     sim.start(4);
     EXPECT_TRUE(sim.run_until([&] { return height_of(sim, 4) >= there; }, 12s)) << height_of(sim, 4);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(SyncSim, APeerThatReadsSlowlyHoldsUpNobody) {
@@ -120,7 +118,7 @@ TEST(SyncSim, APeerThatReadsSlowlyHoldsUpNobody) {
     sim.set_link(4, 1, {.delay = 5ms});
     sim.set_link(4, 2, {.delay = 5ms});
     EXPECT_TRUE(sim.run_until([&] { return sim.open_orders() == 0 && sim.distinct_tips() == 1; }, 60s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(SyncSim, AThousandTransactionsReturnAfterAHealAndAreNamedRatherThanSent) {
@@ -152,7 +150,7 @@ TEST(SyncSim, AThousandTransactionsReturnAfterAHealAndAreNamedRatherThanSent) {
     // Three machines lack them: told by two who have them, and by each other.
     EXPECT_LE(sent() - before, 2 * 3 * kOrders);
     EXPECT_TRUE(sim.run_until([&] { return sim.distinct_tips() == 1; }, 10s));
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(SyncSim, WhoBringsBlocksAndVotesIsPraisedAndWhoRepeatsThemIsNot) {
@@ -171,7 +169,7 @@ TEST(SyncSim, WhoBringsBlocksAndVotesIsPraisedAndWhoRepeatsThemIsNot) {
         EXPECT_LE(near, 21u) << "and that is said once a second at most";
     }
     EXPECT_GE(praised[std::pair(3u, 0u)] + praised[std::pair(3u, 1u)] + praised[std::pair(3u, 2u)], 10u);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 TEST(SyncSim, BlocksTravelAsShortIdsAndWhatIsMissingIsFilledIn) {
@@ -195,7 +193,7 @@ TEST(SyncSim, BlocksTravelAsShortIdsAndWhatIsMissingIsFilledIn) {
     EXPECT_GT(all.compact_saved, 10'000u);
     EXPECT_GT(all.compact_fill_ins, 0u) << "transactions get lost on such links";
     EXPECT_LE(all.compact_fallbacks, all.compact_heard / 10);
-    expect_clean(sim);
+    EXPECT_EQ(testing::first_fault(sim), "");
 }
 
 }  // namespace

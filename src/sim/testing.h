@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "consensus/electorate.h"
 #include "sim/sim.h"
 
@@ -17,6 +19,11 @@ inline std::size_t voters_at(const Sim& sim, std::size_t machine) {
     const bool grown = sim.run_until([&] { return voters_at(sim, 0) == voters; }, std::chrono::seconds{120});
     sim.run(std::chrono::seconds{3});
     return grown;
+}
+
+/// The first promise that was broken, empty when none was.
+[[nodiscard]] inline std::string first_fault(Sim& sim) {
+    return sim.checks().clean() ? "" : sim.checks().faults().front();
 }
 
 }  // namespace rhizome::sim::testing

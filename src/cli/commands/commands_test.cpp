@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/commands.h"
 
+#include <gtest/gtest.h>
+
 #include "base/json.h"
 #include "cli/build_info.h"
 #include "cli/completion.h"

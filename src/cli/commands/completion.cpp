@@ -42,7 +42,7 @@ Result<void> install_plugin(Invocation& call) {
     return ok();
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_completion(Invocation& call) {
     const auto shell = call.argument("SHELL");
     if (shell == "kubectl") return install_plugin(call);
     call.console.out << completion_script(shell == "bash" ? Shell::Bash : shell == "zsh" ? Shell::Zsh : Shell::Fish);
@@ -78,7 +78,7 @@ Command completion_command() {
                      .value_name = "DIR",
                      .help = "where kubectl's links go; default: ~/.local/bin",
                      .completion = Completion::folders()}},
-        .run = run,
+        .run = run_completion,
         .group = std::string{kGroupProgram},
     };
 }

@@ -27,7 +27,7 @@ Result<std::filesystem::path> data_folder_of(const Invocation& call, const Conso
     return console.environment.data_folder();
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_doctor(Invocation& call) {
     TRY(const auto folder, data_folder_of(call, call.console));
     const auto roles = roles_of(call);
     const auto checks = judge(gather(call.console.environment, folder), roles);
@@ -74,7 +74,7 @@ Command doctor_command() {
                      .variable = "RHIZOME_DATA_DIR",
                      .completion = Completion::folders()},
                     output_option()},
-        .run = run,
+        .run = run_doctor,
         .group = std::string{kGroupHost},
     };
 }

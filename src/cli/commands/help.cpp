@@ -7,7 +7,7 @@
 namespace rhizome::cli {
 namespace {
 
-Result<void> run(Invocation& call) {
+Result<void> run_help(Invocation& call) {
     TRY(const auto path, find_command(call, call.arguments("COMMAND")));
     const HelpLook look{.program = call.program, .width = call.console.prose_width(), .style = call.console.out_style};
     call.console.out << (path.size() == 1 ? render_overview(call.root(), look) : render_help(path, look));
@@ -27,7 +27,7 @@ Command help_command() {
                        .required = false,
                        .repeatable = true,
                        .completion = Completion::commands()}},
-        .run = run,
+        .run = run_help,
         .group = std::string{kGroupProgram},
     };
 }

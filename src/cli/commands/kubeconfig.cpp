@@ -31,7 +31,7 @@ Result<std::string> server_of(const Invocation& call, const json::Value& status)
     return "https://" + address;
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_kubeconfig(Invocation& call) {
     TRY(const fs::path data, data_folder_of(call));
     TRY(const auto client, running_node(call));
     TRY(const auto status, client->get("/rhizome/v1/status"));
@@ -85,7 +85,7 @@ Command kubeconfig_command() {
                      .value_name = "FILE",
                      .help = "a file of its own instead of kubectl's; - for stdout",
                      .completion = Completion::files()}},
-        .run = run,
+        .run = run_kubeconfig,
         .group = std::string{kGroupHost},
     };
 }

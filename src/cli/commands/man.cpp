@@ -20,7 +20,7 @@ Result<void> write_all(Invocation& call, const std::filesystem::path& folder) {
     return ok();
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_man(Invocation& call) {
     if (const auto folder = call.if_text("dir")) {
         if (!call.arguments("COMMAND").empty()) {
             return fail(ErrorKind::Usage,
@@ -52,7 +52,7 @@ Command man_command() {
                      .value_name = "FOLDER",
                      .help = "write the pages of all commands into this folder",
                      .completion = Completion::folders()}},
-        .run = run,
+        .run = run_man,
         .group = std::string{kGroupProgram},
     };
 }

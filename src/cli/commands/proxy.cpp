@@ -90,7 +90,7 @@ Result<void> serve(Invocation& call, const Serving& at, node::RemoteBackend& bac
     return ok();
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_proxy(Invocation& call) {
     auto listen = stream::Address::parse(call.text("listen"));
     if (!listen || listen->is_local)
         return fail(ErrorKind::Usage,
@@ -162,7 +162,7 @@ Command proxy_command() {
               .help = "verify from this final block: HEIGHT:HASH, or a file of 'chain anchor'",
               .completion = Completion::files()}}),
         .variables = {key::passphrase_variable()},
-        .run = run,
+        .run = run_proxy,
         .group = std::string{kGroupYou},
     };
 }

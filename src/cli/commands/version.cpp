@@ -35,7 +35,7 @@ std::string as_text(const BuildInfo& info, const Style& style) {
     return text;
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_version(Invocation& call) {
     const auto& info = build_info();
     if (call.flag("short")) {
         call.console.out << info.version << '\n';
@@ -61,7 +61,7 @@ Command version_command() {
         .examples = {{"only the number, for scripts", "rhizome version --short"},
                      {"for a bug report", "rhizome version -o yaml"}},
         .options = {output_option(), {.name = "short", .help = "print the version number only"}},
-        .run = run,
+        .run = run_version,
         .group = std::string{kGroupProgram},
     };
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/checks.h"
 
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include <functional>
 
 #include "base/yaml.h"

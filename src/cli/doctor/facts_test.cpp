@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/facts.h"
 
+#include <gtest/gtest.h>
+
 namespace rhizome::cli::doctor {
 namespace {
 

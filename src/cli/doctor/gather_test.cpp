@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor/gather.h"
 
+#include <gtest/gtest.h>
+
 #include <sys/utsname.h>
 
 #include "cli/doctor/probe.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"

@@ -25,10 +25,6 @@ std::string joined_wishes(const ledger::Tx& tx) {
     return text;
 }
 
-std::int64_t number_at(const json::Value& value, std::string_view key) {
-    const json::Value* found = value.find(key);
-    return found == nullptr ? 0 : found->if_int64().value_or(0);
-}
 bool is_true(const json::Value& value, std::string_view key) {
     const json::Value* found = value.find(key);
     return found != nullptr && found->if_boolean().value_or(false);
@@ -51,7 +47,7 @@ std::string block_text(const Console& console, const json::Value& about, const l
     if (header.consensus == ledger::ConsensusId::Work)
         fields.add("work", fmt::format("bits {:08x}, nonce {}", header.bits, header.nonce));
     fields.add("sealed by", std::string{about.text_at({"sealedBy"})});
-    fields.add("size", size_text(static_cast<std::uint64_t>(number_at(about, "bytes"))));
+    fields.add("size", size_text(static_cast<std::uint64_t>(about.number_at({"bytes"}))));
     if (!is_true(about, "onChain")) fields.add("branch", Cell{"not on the chain", Tone::Warning});
     std::string text = fields.render(console.out_style);
     if (block.txs.empty()) return text;
@@ -85,8 +81,8 @@ std::string tx_text(const Console& console, const json::Value& about, const ledg
         fields.add("status", Cell{"pending: no block has it yet", Tone::Warning});
     } else {
         fields.add("status", Cell{std::string{status}, status == "final" ? Tone::Good : Tone::Plain});
-        fields.add("block", fmt::format("height {}, transaction {} of {}", number_at(about, "height"),
-                                        number_at(about, "index") + 1, number_at(about, "count")));
+        fields.add("block", fmt::format("height {}, transaction {} of {}", about.number_at({"height"}),
+                                        about.number_at({"index"}) + 1, about.number_at({"count"})));
         fields.add("block hash", std::string{about.text_at({"block"})});
         fields.add("time", time_text(console, about));
     }

@@ -13,12 +13,8 @@
 namespace rhizome::cli::chain {
 namespace {
 
-std::int64_t number_at(const json::Value& value, std::string_view key) {
-    const json::Value* found = value.find(key);
-    return found == nullptr ? 0 : found->if_int64().value_or(0);
-}
 std::string size_at(const json::Value& value, std::string_view key) {
-    return size_text(static_cast<std::uint64_t>(number_at(value, key)));
+    return size_text(static_cast<std::uint64_t>(value.number_at({key})));
 }
 
 std::string text_of(const Console& console, const json::Value& chain) {
@@ -31,16 +27,16 @@ std::string text_of(const Console& console, const json::Value& chain) {
     fields.add("cluster", text_at("cluster"));
     fields.add("chain id", text_at("chainId"));
     fields.add("consensus", text_at("consensus"));
-    fields.add("height", fmt::format("{}", number_at(chain, "height")));
+    fields.add("height", fmt::format("{}", chain.number_at({"height"})));
     fields.add("tip", text_at("tip"));
     fields.add("time", fmt::format("{} ({} ago)", text_at("time"), ago(chain)));
     fields.add("state root", text_at("stateRoot"));
-    fields.add("documents", fmt::format("{} ({})", number_at(chain, "documents"), size_at(chain, "documentBytes")));
+    fields.add("documents", fmt::format("{} ({})", chain.number_at({"documents"}), size_at(chain, "documentBytes")));
     fields.add("blocks",
-               fmt::format("{} with {} transactions", number_at(chain, "blocks"), number_at(chain, "transactions")));
-    fields.add("final", fmt::format("height {}", number_at(chain, "final")));
-    fields.add("checkpoint", fmt::format("height {}", number_at(chain, "checkpoint")));
-    const auto pruned = number_at(chain, "prunedBelow");
+               fmt::format("{} with {} transactions", chain.number_at({"blocks"}), chain.number_at({"transactions"})));
+    fields.add("final", fmt::format("height {}", chain.number_at({"final"})));
+    fields.add("checkpoint", fmt::format("height {}", chain.number_at({"checkpoint"})));
+    const auto pruned = chain.number_at({"prunedBelow"});
     fields.add("pruned", pruned == 0 ? std::string{"nothing"} : fmt::format("bodies below height {}", pruned));
     fields.add("data", text_at("data"));
     if (const json::Value* disk = chain.find("disk"))
@@ -51,8 +47,8 @@ std::string text_of(const Console& console, const json::Value& chain) {
     if (last == nullptr || !last->is_array() || last->if_array()->empty()) return text;
     Table table{{"HEIGHT", "AGE", "TXS", "SIZE", "SEALED-BY", "HASH"}};
     for (const json::Value& row : *last->if_array())
-        table.add({fmt::format("{}", number_at(row, "height")), ago(row),
-                   fmt::format("{}", number_at(row, "transactions")), size_at(row, "bytes"),
+        table.add({fmt::format("{}", row.number_at({"height"})), ago(row),
+                   fmt::format("{}", row.number_at({"transactions"})), size_at(row, "bytes"),
                    std::string{row.text_at({"sealedBy"})}, std::string{row.text_at({"hash"}).substr(0, 16)} + ".."});
     return text + "\n" + table.render(console.out_style);
 }

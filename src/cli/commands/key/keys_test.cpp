@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder of keys: new, list, show, export, import.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -10,11 +11,10 @@
 namespace rhizome::cli {
 namespace {
 
+using testing::has;
 using testing::KeyHarness;
 using testing::kPassphrase;
 using testing::read;
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 mode_t mode_of(const std::filesystem::path& path) {
     struct stat status {};

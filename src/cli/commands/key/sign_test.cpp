@@ -9,11 +9,10 @@
 namespace rhizome::cli {
 namespace {
 
+using testing::has;
 using testing::KeyHarness;
 using testing::kPassphrase;
 using testing::read;
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 std::string signature_by(KeyHarness& harness, const std::string& name, const std::string& file) {
     harness.answers.emplace_back(kPassphrase);

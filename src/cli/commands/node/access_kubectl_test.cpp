@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regex>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
 
 #include "cluster/base64.h"
 #include "stream/certificate_request.h"

@@ -2,6 +2,7 @@
 #include <optional>
 #include <sstream>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "support/golden.h"

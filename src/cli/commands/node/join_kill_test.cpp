@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/cluster_processes.h"
 
+#include <gtest/gtest.h>
+
 namespace rhizome::cli {
 namespace {
 

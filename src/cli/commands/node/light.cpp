@@ -19,7 +19,7 @@
 namespace rhizome::cli {
 namespace {
 
-constexpr milliseconds kLook{250};
+constexpr milliseconds kLightLook{250};
 
 Result<void> run_light(Invocation& call) {
     TRY(const auto data, data_folder_of(call));
@@ -50,7 +50,7 @@ Result<void> run_light(Invocation& call) {
     const Log log = options.log;
     TRY(const auto light, node::LightNode::start(std::move(options)));
     log.info("the light node runs", {{"asks", remote.address}, {"follows", follows}});
-    while (!interrupt.asked() && !light->wait_for_end(kLook)) {
+    while (!interrupt.asked() && !light->wait_for_end(kLightLook)) {
     }
     log.info("the light node stops");
     return ok();

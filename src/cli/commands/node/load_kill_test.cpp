@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <mutex>
+#include <gtest/gtest.h>
 
 #include "cli/commands/node/change.h"
 #include "cli/commands/tx/shared.h"

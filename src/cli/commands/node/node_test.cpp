@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "cli/commands/node/nodes.h"
@@ -135,7 +136,7 @@ TEST_F(NodeCommand, RefusalsSayWhyAndWhatToTry) {
     test::expect_golden("cli/node-errors.txt", all);
 }
 
-NodeRow row(const char* name, bool is_voter, bool is_ready) {
+NodeRow removal_row(const char* name, bool is_voter, bool is_ready) {
     NodeRow one;
     one.name = name;
     one.is_member = true;
@@ -153,20 +154,29 @@ TEST(NodeRemoval, IsRefusedWhereTheOthersCouldNotAgreeOnIt) {
         std::size_t warnings;
     } table[] = {
         {"one of four",
-         {row("a", true, false), row("b", true, true), row("c", true, true), row("d", true, true)},
+         {removal_row("a", true, false), removal_row("b", true, true), removal_row("c", true, true),
+          removal_row("d", true, true)},
          3,
          std::nullopt,
          0},
-        {"one of three", {row("a", true, false), row("b", true, true), row("c", true, true)}, 2, std::nullopt, 1},
-        {"one that runs", {row("a", true, true), row("b", true, true), row("c", true, true)}, 2, std::nullopt, 2},
+        {"one of three",
+         {removal_row("a", true, false), removal_row("b", true, true), removal_row("c", true, true)},
+         2,
+         std::nullopt,
+         1},
+        {"one that runs",
+         {removal_row("a", true, true), removal_row("b", true, true), removal_row("c", true, true)},
+         2,
+         std::nullopt,
+         2},
         {"the second of three that is gone",
-         {row("a", true, false), row("b", true, true), row("c", true, false)},
+         {removal_row("a", true, false), removal_row("b", true, true), removal_row("c", true, false)},
          2,
          ErrorKind::Conflict,
          1},
-        {"one of two", {row("a", true, false), row("b", true, true)}, 2, ErrorKind::Conflict, 0},
-        {"one that does not vote", {row("a", false, false), row("b", true, false)}, 1, std::nullopt, 0},
-        {"the last", {row("a", true, true)}, 1, ErrorKind::Denied, 1},
+        {"one of two", {removal_row("a", true, false), removal_row("b", true, true)}, 2, ErrorKind::Conflict, 0},
+        {"one that does not vote", {removal_row("a", false, false), removal_row("b", true, false)}, 1, std::nullopt, 0},
+        {"the last", {removal_row("a", true, true)}, 1, ErrorKind::Denied, 1},
     };
     for (const auto& one : table) {
         const auto checked = check_removal(one.rows, one.rows.front(), one.quorum);

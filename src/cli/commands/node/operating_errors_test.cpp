@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an operator reads when a command about a node is refused, kept word for word: tests/vectors/cli.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "node/daemon.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
 #include "http/server.h"
 #include "runtime/process.h"
 #include "support/http_samples.h"

@@ -11,7 +11,7 @@
 namespace rhizome::cli {
 namespace {
 
-std::uint64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
+std::uint64_t count_at(const json::Value& value, std::initializer_list<std::string_view> path) {
     const json::Value* found = value.find_path(path);
     return found == nullptr ? 0 : static_cast<std::uint64_t>(found->if_int64().value_or(0));
 }
@@ -45,7 +45,7 @@ std::string names_of(const std::vector<std::string>& names) { return names.empty
 
 Result<RecoveryPlan> plan_recovery(const std::vector<NodeRow>& rows, const json::Value& status,
                                    std::vector<std::string> wanted) {
-    RecoveryPlan plan{.generation = number_at(status, {"generation"}) + 1};
+    RecoveryPlan plan{.generation = count_at(status, {"generation"}) + 1};
     if (wanted.empty())
         for (const NodeRow& row : rows)
             if (row.is_member && row.is_ready && !row.is_accused) wanted.push_back(row.name);
@@ -62,9 +62,9 @@ Result<RecoveryPlan> plan_recovery(const std::vector<NodeRow>& rows, const json:
     std::vector<std::string> silent;
     for (const NodeRow& row : rows)
         if (row.is_voter) (row.is_ready ? heard : silent).push_back(row.name);
-    const std::uint64_t quorum = number_at(status, {"quorum"});
-    const std::uint64_t height = number_at(status, {"height"});
-    const std::uint64_t final_height = number_at(status, {"final", "height"});
+    const std::uint64_t quorum = count_at(status, {"quorum"});
+    const std::uint64_t height = count_at(status, {"height"});
+    const std::uint64_t final_height = count_at(status, {"final", "height"});
     plan.story = fmt::format(
         "voters now       {} heard of: {}; {} silent: {}; {} make a quorum\n"
         "voters then      {}\n"

@@ -14,10 +14,6 @@
 namespace rhizome::cli {
 namespace {
 
-std::int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
-    const json::Value* found = value.find_path(path);
-    return found == nullptr ? 0 : found->if_int64().value_or(0);
-}
 bool is_true(const json::Value& value, std::string_view name) {
     const json::Value* found = value.find(name);
     return found != nullptr && found->if_boolean().value_or(false);
@@ -42,7 +38,7 @@ std::string members_table(const Console& console, const json::Value& status) {
             for (const json::Value& peer : *peers->if_array()) {
                 if (peer.text_at({"key"}) != key) continue;
                 link = std::string{peer.text_at({"address"})};
-                if (const auto micros = number_at(peer, {"pingMicros"}))
+                if (const auto micros = peer.number_at({"pingMicros"}))
                     ping = fmt::format("{}.{} ms", micros / 1'000, micros / 100 % 10);
             }
         const bool ready = is_true(member, "ready");
@@ -50,7 +46,7 @@ std::string members_table(const Console& console, const json::Value& status) {
                            : ready                    ? Cell{"Ready", Tone::Good}
                                                       : Cell{"Silent", Tone::Warning};
         table.add({std::string{member.text_at({"node"})}, state, is_true(member, "voter") ? "voter" : "member", link,
-                   ping, fmt::format("{}s ago", number_at(member, {"silentSeconds"}))});
+                   ping, fmt::format("{}s ago", member.number_at({"silentSeconds"}))});
     }
     return table.render(console.out_style);
 }
@@ -154,7 +150,7 @@ std::string only_stored_text(const json::Value& status) {
     std::string text;
     if (kinds == nullptr || !kinds->is_array()) return text;
     for (const json::Value& one : *kinds->if_array())
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number_at(one, {"count"}), one.text_at({"resource"}));
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.number_at({"count"}), one.text_at({"resource"}));
     return text;
 }
 
@@ -178,31 +174,31 @@ std::string status_text(const Console& console, const json::Value& status) {
     }
     const bool is_light = role == "light";
     if (!is_light) fields.add("key", std::string{status.text_at({"key"})});
-    fields.add("height", fmt::format("{} ({} ago)", number_at(status, {"height"}), age_at(status, {"time"}, now)));
-    fields.add("final", fmt::format("{} ({} ago)", number_at(status, {"final", "height"}),
+    fields.add("height", fmt::format("{} ({} ago)", status.number_at({"height"}), age_at(status, {"time"}, now)));
+    fields.add("final", fmt::format("{} ({} ago)", status.number_at({"final", "height"}),
                                     age_at(status, {"final", "time"}, now)));
-    if (const auto from = number_at(status, {"historyFrom"}); from > 0)
+    if (const auto from = status.number_at({"historyFrom"}); from > 0)
         fields.add("history", fmt::format("from block {} on; older ones are not kept here", from));
-    const auto coming = number_at(status, {"votersToCome"});
+    const auto coming = status.number_at({"votersToCome"});
     fields.add("voters",
-               fmt::format("{}, {} make a quorum{}", number_at(status, {"voters"}), number_at(status, {"quorum"}),
+               fmt::format("{}, {} make a quorum{}", status.number_at({"voters"}), status.number_at({"quorum"}),
                            coming > 0 ? fmt::format("; {} from the next change on", coming) : ""));
     const json::Value* peers = status.find("peers");
     if (!is_light)
         fields.add("peers", fmt::format("{}", peers != nullptr && peers->is_array() ? peers->if_array()->size() : 0));
     if (!is_light) fields.add("clock", clock_text(status));
-    if (const auto generation = number_at(status, {"generation"}); generation > 0)
+    if (const auto generation = status.number_at({"generation"}); generation > 0)
         fields.add("recoveries", {fmt::format("{}", generation), Tone::Warning});
-    if (!is_light) fields.add("pending", fmt::format("{} transactions", number_at(status, {"pending"})));
-    fields.add("documents", fmt::format("{}", number_at(status, {"documents"})));
+    if (!is_light) fields.add("pending", fmt::format("{} transactions", status.number_at({"pending"})));
+    fields.add("documents", fmt::format("{}", status.number_at({"documents"})));
     if (const std::string kinds = only_stored_text(status); !kinds.empty())
         fields.add("not acted on", {kinds + ": stored and shown, nothing more in this version", Tone::Warning});
     fields.add("version", std::string{status.text_at({"version"})});
     fields.add("up for", age_at(status, {"started"}, now));
     if (const json::Value* watching = status.find("watching"))
         fields.add("watched",
-                   fmt::format("{} blocks, of which {} left something out; {} alerts", number_at(*watching, {"blocks"}),
-                               number_at(*watching, {"shortBlocks"}), number_at(*watching, {"alertsTotal"})));
+                   fmt::format("{} blocks, of which {} left something out; {} alerts", watching->number_at({"blocks"}),
+                               watching->number_at({"shortBlocks"}), watching->number_at({"alertsTotal"})));
     std::string text = fields.render(console.out_style) + "\n" + members_table(console, status);
     return text + alerts_text(status) + unusual_text(status) + warnings_text(status);
 }

@@ -23,7 +23,7 @@ std::optional<std::string> read_line(std::istream& in, std::size_t most) {
     return line;
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_explore(Invocation& call) {
     Explorer::Setup setup{.trust = call.text("trust")};
     TRY(const auto machines, whole_number(call, "machines", Explorer::kMachinesMax));
     if (machines == 0) return fail(ErrorKind::Usage, "--machines 0 is no cluster\nuse 1 or more");
@@ -109,7 +109,7 @@ Command explore_command() {
                      .help = "what members are trusted with",
                      .fallback = "crash",
                      .choices = {{"crash", "they may die, but do not lie"}, {"byzantine", "under a third may lie"}}}},
-        .run = run,
+        .run = run_explore,
     };
 }
 

@@ -10,7 +10,7 @@
 namespace rhizome::cli::simulate {
 namespace {
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+using cli::testing::has;
 
 /// A cluster and a person who types.
 struct Typing {

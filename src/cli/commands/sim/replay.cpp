@@ -37,7 +37,7 @@ Result<std::vector<sim::Kind>> read_kinds(const Invocation& call) {
     return kinds;
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_replay(Invocation& call) {
     const auto seed = number_in(call.argument("SEED"));
     if (!seed)
         return fail(ErrorKind::Usage, fmt::format("{} is no seed\nseeds are whole numbers, as 'sim run' prints them",
@@ -123,7 +123,7 @@ Command replay_command() {
                     machines_option(),
                     html_option("also write a page with the drawing"),
                     output_option()},
-        .run = run,
+        .run = run_replay,
     };
 }
 

@@ -94,7 +94,7 @@ Page page_of(const SeedsReport& report, const SeedPlan& plan, const Facts& facts
     return page;
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_sim_run(Invocation& call) {
     SeedPlan plan;
     TRY(plan.count, whole_number(call, "seeds", kSeedsMax));
     TRY(plan.from, whole_number(call, "from", UINT64_MAX - kSeedsMax));
@@ -165,7 +165,7 @@ Command run_command() {
                     machines_option(),
                     html_option("also write a page: all seeds, and the first failures drawn"),
                     output_option()},
-        .run = run,
+        .run = run_sim_run,
     };
 }
 

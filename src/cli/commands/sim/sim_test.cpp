@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"
@@ -13,9 +14,8 @@ namespace rhizome::cli::simulate {
 namespace {
 
 using cli::testing::Harness;
+using cli::testing::has;
 using cli::testing::Ran;
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 Ran sim(std::vector<std::string> words, const std::string& input = {}) {
     Harness harness;

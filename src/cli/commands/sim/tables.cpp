@@ -214,7 +214,7 @@ DisasterTable table_of(std::string name, std::string title, const std::vector<Di
     return table;
 }
 
-Result<void> run(Invocation& call) {
+Result<void> run_tables(Invocation& call) {
     const auto& names = call.arguments("TABLE");
     const auto wanted = [&](std::string_view name) {
         return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
@@ -307,7 +307,7 @@ Command tables_command() {
                      .fallback = "0"},
                     {.name = "no-repair", .help = "do not wait for the repair of each disaster"},
                     output_option()},
-        .run = run,
+        .run = run_tables,
     };
 }
 

@@ -34,10 +34,6 @@ KnownKeys names_in(const Invocation& call, ChainSource& source) {
     return keys;
 }
 
-std::int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
-    const json::Value* found = value.find_path(path);
-    return found == nullptr ? 0 : found->if_int64().value_or(0);
-}
 std::string age_at(const json::Value& mark, const Console& console) {
     const auto time = from_rfc3339(mark.text_at({"time"}));
     return time ? age_text(console.now() - *time) : "-";
@@ -46,8 +42,8 @@ std::string age_at(const json::Value& mark, const Console& console) {
 std::string mark_text(const json::Value& row, std::string_view key, const Console& console) {
     const json::Value* mark = row.find(key);
     if (mark == nullptr) return "-";
-    return fmt::format("height {}, {} ({} ago), by {}..:{}", number_at(*mark, {"height"}), mark->text_at({"time"}),
-                       age_at(*mark, console), mark->text_at({"txid"}).substr(0, 16), number_at(*mark, {"vout"}));
+    return fmt::format("height {}, {} ({} ago), by {}..:{}", mark->number_at({"height"}), mark->text_at({"time"}),
+                       age_at(*mark, console), mark->text_at({"txid"}).substr(0, 16), mark->number_at({"vout"}));
 }
 
 std::string entry_text(const Invocation& call, const json::Value& row, ChainSource& source) {
@@ -63,7 +59,7 @@ std::string entry_text(const Invocation& call, const json::Value& row, ChainSour
     fields.add("version", mark_text(row, "written", console));
     fields.add("lock set", mark_text(row, "locked", console));
     fields.add("lock", lock_text(row, names_in(call, source)));
-    fields.add("size", size_text(static_cast<std::uint64_t>(number_at(row, {"bytes"}))));
+    fields.add("size", size_text(static_cast<std::uint64_t>(row.number_at({"bytes"}))));
     const json::Value* document = row.find("document");
     return fields.render(console.out_style) + "\n" + yaml::print(document == nullptr ? json::Value{} : *document);
 }
@@ -87,12 +83,12 @@ json::Value row_data(const json::Value& row, const std::string& lock) {
         return out;
     }
     for (const std::string_view key : {"group", "kind", "namespace", "name"}) out.set(key, row.text_at({key}));
-    out.set("height", number_at(row, {"written", "height"}));
+    out.set("height", row.number_at({"written", "height"}));
     out.set("txid", row.text_at({"written", "txid"}));
     out.set("created", row.text_at({"born", "time"}));
     out.set("updated", row.text_at({"written", "time"}));
     out.set("lock", lock);
-    out.set("bytes", number_at(row, {"bytes"}));
+    out.set("bytes", row.number_at({"bytes"}));
     return out;
 }
 
@@ -109,19 +105,18 @@ Result<void> run_list(Invocation& call) {
             rows.push_back(row_data(row, lock));
         } else if (row.find("record") == nullptr) {
             table.add({std::string{row.text_at({"path"})}, std::string{row.text_at({"kind"})},
-                       fmt::format("{}", number_at(row, {"written", "height"})),
-                       age_at(*row.find("born"), call.console), lock});
+                       fmt::format("{}", row.number_at({"written", "height"})), age_at(*row.find("born"), call.console),
+                       lock});
         } else {
             table.add({std::string{row.text_at({"path"})}, "record", "-", "-",
                        fmt::format("{} bytes", row.text_at({"record"}).size() / 2)});
         }
     }
     if (table.empty() && rows.empty() && format_of(call) == Format::Table) {
-        call.console.err << fmt::format("nothing stands below {} at height {}\n", prefix,
-                                        number_at(listed, {"height"}));
+        call.console.err << fmt::format("nothing stands below {} at height {}\n", prefix, listed.number_at({"height"}));
         return ok();
     }
-    const json::Object data{{"height", number_at(listed, {"height"})}, {"items", std::move(rows)}};
+    const json::Object data{{"height", listed.number_at({"height"})}, {"items", std::move(rows)}};
     print_data(call, data, [&] { return table.render(call.console.out_style, call.console.out_width); });
     return ok();
 }

@@ -65,10 +65,6 @@ Result<json::Value> judged_by_node(const Invocation& call, node::RpcClient& clie
     return client.post(target, json::print(ledger::to_json(tx)));
 }
 
-std::int64_t number_at(const json::Value& value, std::initializer_list<std::string_view> path) {
-    const json::Value* found = value.find_path(path);
-    return found == nullptr ? 0 : found->if_int64().value_or(0);
-}
 bool is_true(const json::Value& value, std::string_view key) {
     const json::Value* found = value.find(key);
     return found != nullptr && found->if_boolean().value_or(false);
@@ -91,14 +87,14 @@ std::string accepted_text(const Style& style, const json::Value& judged) {
     for (const json::Value& input : rows_at(judged, "inputs")) {
         const std::string_view path = input.text_at({"path"});
         const std::string unknown =
-            fmt::format("{}..:{}", input.text_at({"txid"}).substr(0, 16), number_at(input, {"vout"}));
+            fmt::format("{}..:{}", input.text_at({"txid"}).substr(0, 16), input.number_at({"vout"}));
         line(input.text_at({"role"}) == name(ledger::InputRole::Authority) ? "by" : "consumes",
              path.empty() ? std::string_view{unknown} : path);
     }
-    const auto checks = number_at(judged, {"signatureChecks"});
+    const auto checks = judged.number_at({"signatureChecks"});
     return style.paint(Tone::Good, "OK") +
            fmt::format(": good in the block of height {} at {}, {} signature check{}{}\n",
-                       number_at(judged, {"block", "height"}), judged.text_at({"block", "time"}), checks,
+                       judged.number_at({"block", "height"}), judged.text_at({"block", "time"}), checks,
                        checks == 1 ? "" : "s",
                        is_true(judged, "dependsOnBlock") ? "; another block may judge otherwise" : "") +
            lines;

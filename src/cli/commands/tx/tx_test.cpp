@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"
@@ -13,10 +14,9 @@
 namespace rhizome::cli {
 namespace {
 
+using testing::has;
 using testing::Ran;
 using testing::read;
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// People with keys that are not encrypted, and the state of tests/vectors/ledger/state.json.
 class TxCommand : public ::testing::Test {
