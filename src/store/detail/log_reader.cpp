@@ -2,12 +2,30 @@
 #include "store/detail/log_reader.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace rhizome::store::detail {
 namespace {
 
 constexpr std::uint64_t kPieceBytes = 1u << 20;
 constexpr std::uint64_t kHoleBytes = 64u << 10;  ///< how often to ask whether there is anything ahead
+
+/// One past the last byte that is not zero, 0 where there is none. Most of a segment that is written to is zeros, which
+/// a start reads: a cache line at a time.
+std::size_t content_bytes(ByteView bytes) {
+    std::size_t end = bytes.size();
+    std::array<std::uint64_t, 8> line{};
+    while (end >= sizeof line) {
+        std::memcpy(line.data(), bytes.data() + end - sizeof line, sizeof line);
+        std::uint64_t any = 0;
+        for (const std::uint64_t word : line) any |= word;
+        if (any != 0) break;
+        end -= sizeof line;
+    }
+    while (end > 0 && bytes[end - 1] == 0) --end;
+    return end;
+}
 
 }  // namespace
 
@@ -35,12 +53,20 @@ Result<Result<RecordView, RecordFault>> LogReader::next() {
 }
 
 Result<std::optional<LogReader::Found>> LogReader::find_later() {
+    std::uint64_t content_until = 0;  // in front of it there is something
     for (std::uint64_t at = offset_ + kRecordAlignment; at + kRecordHeadBytes <= size_; at += kRecordAlignment) {
-        if ((at - offset_) % kHoleBytes == kRecordAlignment) {  // now and then: there may be nothing but a hole ahead
+        if (at >= content_until) {  // there may be nothing but a hole or zeros ahead
             TRY(const auto content, file_.next_content(at));
             if (!content) break;
             // A record may begin in front of it with its zeros only if it is none: heads begin with their magic.
             if (*content > at) at = *content / kRecordAlignment * kRecordAlignment;
+            TRY(const ByteView ahead, window(at, kHoleBytes));
+            content_until = at + std::min<std::uint64_t>(ahead.size(), kHoleBytes);
+            if (content_bytes(ahead.first(content_until - at)) == 0) {
+                if (content_until < at + kHoleBytes) break;  // nor is there anything behind
+                at = content_until - kRecordAlignment;
+                continue;
+            }
         }
         TRY(ByteView bytes, window(at, kRecordHeadBytes));
         const auto head = decode_head(bytes);
@@ -62,11 +88,7 @@ Result<std::uint64_t> LogReader::end_of_content() {
         at = std::max(at, *content);
         TRY(const ByteView bytes, window(at, kHoleBytes));
         if (bytes.empty()) break;
-        for (std::size_t i = bytes.size(); i > 0; --i) {
-            if (bytes[i - 1] == 0) continue;
-            end = at + i;
-            break;
-        }
+        if (const std::size_t content_end = content_bytes(bytes); content_end > 0) end = at + content_end;
         at += bytes.size();
     }
     return end;
