@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "ledger/apply.h"
 #include "ledger/block.h"
 #include "ledger/block_source.h"
@@ -40,8 +41,11 @@ struct Options {
     std::uint64_t undo_bytes_max = 16u << 20;
     /// Blocks not yet in the index. More than this and `append` waits for the index.
     std::uint64_t backlog_bytes_max = 64u << 20;
-    /// How much goes into the index at once, and is waited for (a quarter of a second at most) before it does.
+    /// How much goes into the index at once, and is waited for before it does.
     std::uint64_t index_batch_bytes = 4u << 20;
+    /// How long at most: what that costs is the time to read the blocks again from the log after a crash, so there is
+    /// no hurry.
+    milliseconds index_patience{250};
     /// Notes not yet in the index: many times what known peers take. A single one may be larger.
     std::uint64_t notes_bytes_max = 4u << 20;
 };

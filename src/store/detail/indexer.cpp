@@ -11,9 +11,6 @@
 namespace rhizome::store::detail {
 namespace {
 
-/// How long a block may wait for others before it is indexed: what it costs is the time to read it again from the log
-/// after a crash, so there is no hurry.
-constexpr milliseconds kPatience{250};
 /// Changes are forgotten in pieces of this many heights, so that no batch pays for a long run of them.
 constexpr std::uint64_t kUndoErasedAtOnce = 10'000;
 /// Freed nodes can be used again after each of these.
@@ -121,7 +118,7 @@ void Indexer::run() {
     while (!stop_) {
         work_came_.wait(lock, [&] { return stop_ || (has_work() && !failed_); });
         // Company for the first item, unless somebody waits.
-        work_came_.wait_for(lock, in_bulk_ ? kPatience * kBulkFactor : kPatience, [&] {
+        work_came_.wait_for(lock, settings_.patience * (in_bulk_ ? kBulkFactor : 1), [&] {
             return stop_ || urgent_ || tried_again_ || wants_checkpoint_ || items_bytes_ >= batch_bytes();
         });
         if (stop_) break;
@@ -145,7 +142,7 @@ void Indexer::run() {
         if (written || full) tried_again_ = false;
         if (!written) (full ? stuck_ : failed_) = written.error();
         work_done_.notify_all();
-        if (stuck_ && !stop_) work_came_.wait_for(lock, kPatience, [&] { return stop_ || urgent_; });
+        if (stuck_ && !stop_) work_came_.wait_for(lock, settings_.patience, [&] { return stop_ || urgent_; });
     }
 }
 

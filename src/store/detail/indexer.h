@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "ledger/block.h"
 #include "state/delta.h"
 #include "state/view.h"
@@ -64,6 +65,7 @@ struct IndexerSettings {
     /// Also about how much is written at once however much has come meanwhile: LMDB has all pages of a transaction in
     /// memory, of which each id of a transaction takes a whole one.
     std::uint64_t batch_bytes = 0;
+    milliseconds patience{};  ///< how long a block waits for others before it is indexed
 };
 
 /// Brings the index up to date in the background, and answers for what is not in it yet. Any thread may ask and push;

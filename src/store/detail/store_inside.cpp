@@ -29,7 +29,8 @@ void Store::Inside::start_indexer(const IndexHead& head) {
                                                                         .undo_bytes_max = options.undo_bytes_max,
                                                                         .backlog_bytes_max = options.backlog_bytes_max,
                                                                         .notes_bytes_max = options.notes_bytes_max,
-                                                                        .batch_bytes = options.index_batch_bytes});
+                                                                        .batch_bytes = options.index_batch_bytes,
+                                                                        .patience = options.index_patience});
 }
 
 Result<void> Store::Inside::check_room() {
