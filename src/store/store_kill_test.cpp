@@ -29,14 +29,12 @@ using test::Choice;
 using test::CrashDisk;
 using test::CrashImage;
 using test::genesis_of;
+using test::kSmallStore;
 using test::OpenRules;
 using test::take_for_the_same_disk;
 using test::TempFolder;
 using test::TestChain;
 using test::vote_of;
-
-/// Many segments and many checkpoints within few blocks.
-constexpr Options kSmall{.segment_bytes = 8u << 10, .checkpoint_bytes = 6u << 10};
 
 /// What the log says after each of its records, and what was promised when: enough to tell which images are right.
 class History {
@@ -95,7 +93,7 @@ class PowerWorld {
 public:
     PowerWorld() {
         test::grow_namespace(main);
-        auto made = Chain::create(folder, genesis_of(main), rules.block_rules(), rules.parallel, kSmall);
+        auto made = Chain::create(folder, genesis_of(main), rules.block_rules(), rules.parallel, kSmallStore);
         ensure(made.has_value(), made ? "" : made.error().message);
         take(*std::move(made));
         history.begin({.chain = {main.blocks().front()},
@@ -166,7 +164,7 @@ public:
         ASSERT_TRUE(store->move_tip(hash_of(other.tip()), branch, other.state().view()));
     }
     void reopen(std::size_t findings = 0) {
-        auto opened = rules.open(folder, kSmall);
+        auto opened = rules.open(folder, kSmallStore);
         ASSERT_TRUE(opened) << opened.error().message;
         ASSERT_EQ((*opened)->store().findings().size(), findings);
         take(*std::move(opened));
@@ -206,7 +204,7 @@ void check_image(PowerWorld& world, const CrashImage& image, const std::map<Bloc
     if (!copied) take_for_the_same_disk(folder);
     std::size_t records = 0;
     for (int opening = 0; opening < 2; ++opening) {
-        auto opened = world.rules.open(folder, kSmall);
+        auto opened = world.rules.open(folder, kSmallStore);
         ASSERT_TRUE(opened) << opened.error().message;
         Chain& chain = **opened;
         for (const Finding& finding : chain.store().findings()) {
@@ -438,7 +436,7 @@ TEST(StorePowerKill, ARecordTornAtAnyByteIsThereOrIsNot) {
         SCOPED_TRACE(fmt::format("{} of {} bytes", bytes, size));
         world.disk.image(point, Choice::torn_last(bytes), images / "image");
         take_for_the_same_disk(images / "image" / "data");
-        auto opened = world.rules.open(images / "image" / "data", kSmall);
+        auto opened = world.rules.open(images / "image" / "data", kSmallStore);
         ASSERT_TRUE(opened) << opened.error().message;
         const Store& store = (*opened)->store();
         const bool whole = store.tip().header == last.header;

@@ -25,13 +25,11 @@ namespace fs = std::filesystem;
 using ledger::Height;
 using test::ask_everything;
 using test::genesis_of;
+using test::kSmallStore;
 using test::OpenRules;
 using test::TempFolder;
 using test::TestChain;
 using test::vote_of;
-
-/// Many segments and many checkpoints within few blocks.
-constexpr Options kSmall{.segment_bytes = 8u << 10, .checkpoint_bytes = 6u << 10};
 
 constexpr std::uint64_t kBlocks = 200;
 
@@ -57,7 +55,7 @@ struct Message {
         if (::write(out, &message, sizeof message) != sizeof message) ::_exit(2);
     };
     OpenRules rules;
-    auto opened = rules.open(folder, kSmall);
+    auto opened = rules.open(folder, kSmallStore);
     if (!opened) {
         fmt::print(stderr, "the child cannot open: {}\n", opened.error().message);
         ::_exit(3);
@@ -118,7 +116,8 @@ TEST(StoreProcessKill, TheStoreGoesOnFromTheLastPromisedBlock) {
         const fs::path folder = home / "data";
         OpenRules rules;
         {
-            auto made = Chain::create(folder, genesis_of(long_chain()), rules.block_rules(), rules.parallel, kSmall);
+            auto made =
+                Chain::create(folder, genesis_of(long_chain()), rules.block_rules(), rules.parallel, kSmallStore);
             ASSERT_TRUE(made) << made.error().message;
         }
         Random random{seed};
@@ -131,7 +130,7 @@ TEST(StoreProcessKill, TheStoreGoesOnFromTheLastPromisedBlock) {
             const std::uint64_t begun = std::max(promised, run.begun);
             ASSERT_LE(begun, promised + 1);
 
-            auto opened = rules.open(folder, kSmall);
+            auto opened = rules.open(folder, kSmallStore);
             ASSERT_TRUE(opened) << opened.error().message;
             Chain& chain = **opened;
             const std::uint64_t tip = chain.tip().height.number();

@@ -29,6 +29,9 @@ inline void grow(TestChain& chain, std::string_view prefix, std::size_t count, s
     chain.mine_all(txs);
 }
 
+/// Many segments and many checkpoints within few blocks.
+inline constexpr store::Options kSmallStore{.segment_bytes = 8u << 10, .checkpoint_bytes = 6u << 10};
+
 /// What opening a chain takes besides its folder; every seal is good.
 struct OpenRules {
     ledger::Rules rules;
