@@ -7,15 +7,6 @@
 #include "crypto/hkdf.h"
 
 namespace rhizome::crypto {
-namespace {
-
-SecretArray<32> expand(const HkdfKey& root, std::string_view label) {
-    SecretArray<32> out;
-    hkdf_expand(root, as_bytes(label), out.writable());
-    return out;
-}
-
-}  // namespace
 
 SecretKey detail::first_secret_key(const std::function<SecretArray<32>(std::uint8_t counter)>& candidate) {
     for (unsigned counter = 0; counter <= 0xff; ++counter) {
@@ -28,11 +19,12 @@ SecretKey detail::first_secret_key(const std::function<SecretArray<32>(std::uint
 NodeKeys derive(const NodeSeed& seed) {
     const HkdfKey root = hkdf_extract(as_bytes("rhizome/node/1"), seed.view());
     return {
-        .chain = detail::first_secret_key(
-            [&root](std::uint8_t counter) { return expand(root, std::string{"chain"} + static_cast<char>(counter)); }),
-        .transport = Ed25519Secret::from_seed(expand(root, "transport").view()),
-        .vrf = VrfSecret{expand(root, "vrf")},
-        .wireguard = X25519Secret{expand(root, "wireguard")},
+        .chain = detail::first_secret_key([&root](std::uint8_t counter) {
+            return hkdf_expand(root, std::string{"chain"} + static_cast<char>(counter));
+        }),
+        .transport = Ed25519Secret::from_seed(hkdf_expand(root, "transport").view()),
+        .vrf = VrfSecret{hkdf_expand(root, "vrf")},
+        .wireguard = X25519Secret{hkdf_expand(root, "wireguard")},
     };
 }
 

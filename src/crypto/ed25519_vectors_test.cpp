@@ -9,21 +9,11 @@ namespace rhizome::crypto {
 namespace {
 
 using boost::json::value;
+using test::expected;
+using test::hex;
+using test::outcome;
+using test::rows;
 using test::text;
-
-Bytes hex(const value& row, std::string_view key) {
-    const auto bytes = from_hex(text(row, key));
-    EXPECT_TRUE(bytes) << key << " is not hexadecimal";
-    return bytes.value_or(Bytes{});
-}
-
-template <class T>
-std::string outcome(const Result<T, SignatureFault>& result) {
-    return result ? "none" : std::string{name(result.error())};
-}
-std::string expected(const value& row) { return row.at("fault").is_null() ? "none" : text(row, "fault"); }
-
-const boost::json::array& rows(const value& file, std::string_view section) { return file.at(section).as_array(); }
 
 TEST(Ed25519Vectors, SigningIsDeterministic) {
     const value file = test::own_vectors("crypto/ed25519.json");

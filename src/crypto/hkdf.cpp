@@ -40,6 +40,12 @@ void hkdf_expand(const HkdfKey& key, ByteView info, std::span<std::uint8_t> out)
     }
 }
 
+SecretArray<32> hkdf_expand(const HkdfKey& key, std::string_view info) {
+    SecretArray<32> out;
+    hkdf_expand(key, as_bytes(info), out.writable());
+    return out;
+}
+
 void hkdf(ByteView salt, ByteView material, ByteView info, std::span<std::uint8_t> out) {
     hkdf_expand(hkdf_extract(salt, material), info, out);
 }

@@ -21,6 +21,8 @@ HkdfKey hkdf_extract(ByteView salt, ByteView material);
 
 /// Fills `out` (at most `kHkdfBytesMax`) with bytes for the purpose `info`.
 void hkdf_expand(const HkdfKey& key, ByteView info, std::span<std::uint8_t> out);
+/// The 32 bytes that most keys have.
+SecretArray<32> hkdf_expand(const HkdfKey& key, std::string_view info);
 
 /// Both steps, for a secret that serves one purpose.
 void hkdf(ByteView salt, ByteView material, ByteView info, std::span<std::uint8_t> out);

@@ -80,12 +80,6 @@ HkdfKey root_key(ByteView plaintext, std::span<const X25519Public> recipients, B
     return key;
 }
 
-SecretArray<32> expand(const HkdfKey& root, std::string_view label) {
-    SecretArray<32> out;
-    hkdf_expand(root, as_bytes(label), out.writable());
-    return out;
-}
-
 Bytes joined(ByteView header, ByteView associated) {
     Bytes both;
     both.reserve(header.size() + associated.size());
@@ -197,8 +191,8 @@ Result<Bytes, SealFault> seal(ByteView plaintext, std::span<const X25519Public> 
     detail::prepare_sodium();
 
     const HkdfKey root = root_key(plaintext, unique, associated, entropy);
-    const X25519Secret ephemeral{expand(root, "ephemeral")};
-    const SecretArray<32> secret = expand(root, "content");
+    const X25519Secret ephemeral{hkdf_expand(root, "ephemeral")};
+    const SecretArray<32> secret = hkdf_expand(root, "content");
     const ContentKey key = content_key(secret);
 
     std::vector<Entry> entries;

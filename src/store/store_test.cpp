@@ -278,20 +278,20 @@ TEST_F(Stores, KeepTheChangesOfOldBlocksUntilTheyAreFinal) {
     auto made = Store::create(folder, genesis, {.index_patience = hours{1}});
     ASSERT_TRUE(made) << made.error().message;
     const auto hash_at = [&](std::size_t i) { return hash_of(memory.blocks()[i].header); };
-    const auto append = [&](std::size_t i, KeepChange keep) {
-        ASSERT_TRUE((*made)->append(memory.blocks()[i], {}, memory.commits()[i], keep));
+    const auto append = [&](std::size_t i) {
+        ASSERT_TRUE((*made)->append(memory.blocks()[i], {}, memory.commits()[i], KeepChange::UntilFinal));
     };
-    for (std::size_t i = 1; i <= 3; ++i) append(i, KeepChange::UntilFinal);
+    for (std::size_t i = 1; i <= 3; ++i) append(i);
     ASSERT_TRUE((*made)->settle(false));  // nothing of this is final yet: all of it may be undone
     const auto kept = [&](const Store& store, std::size_t i) { return store.change(hash_at(i)).has_value(); };
     for (std::size_t i = 1; i <= 3; ++i) EXPECT_TRUE(kept(**made, i)) << i;
     for (std::size_t i = 4; i <= 10; ++i) {
-        append(i, KeepChange::UntilFinal);
+        append(i);
         ASSERT_TRUE((*made)->mark_final(hash_at(i)));
         ASSERT_TRUE((*made)->settle(false));
         EXPECT_FALSE(kept(**made, i)) << i;
     }
-    append(11, KeepChange::UntilFinal);
+    append(11);
     ASSERT_TRUE((*made)->settle(false));
     made->reset();
     auto again = Store::open(folder, {});

@@ -54,4 +54,16 @@ std::string text(const boost::json::value& object, std::string_view key) {
     return std::string{object.at(key).as_string()};
 }
 
+Bytes hex(const boost::json::value& object, std::string_view key) {
+    const auto bytes = from_hex(text(object, key));
+    EXPECT_TRUE(bytes) << key << " is not hexadecimal";
+    return bytes.value_or(Bytes{});
+}
+
+const boost::json::array& rows(const boost::json::value& file, std::string_view section) {
+    return file.at(section).as_array();
+}
+
+std::string expected(const boost::json::value& row) { return row.at("fault").is_null() ? "none" : text(row, "fault"); }
+
 }  // namespace rhizome::test

@@ -8,6 +8,9 @@
 
 #include <boost/json.hpp>
 
+#include "base/bytes.h"
+#include "base/result.h"
+
 /// Finds and reads test data. Read with Boost.JSON, not with our own parser, so that a fault in ours cannot hide
 /// itself.
 namespace rhizome::test {
@@ -28,5 +31,16 @@ std::optional<std::string> read_file(const std::filesystem::path& path);
 
 /// The string member `key` of a JSON object, as `std::string`.
 std::string text(const boost::json::value& object, std::string_view key);
+/// The same as the bytes that its hexadecimal digits name. Fails the test when they are none.
+Bytes hex(const boost::json::value& object, std::string_view key);
+
+/// The rows of a section.
+const boost::json::array& rows(const boost::json::value& file, std::string_view section);
+/// What a row expects: the name of its `fault`, "none" where that is null. `outcome` says the same of a result.
+std::string expected(const boost::json::value& row);
+template <class T, class E>
+std::string outcome(const Result<T, E>& result) {
+    return result ? "none" : std::string{name(result.error())};
+}
 
 }  // namespace rhizome::test
