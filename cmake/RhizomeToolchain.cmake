@@ -86,10 +86,22 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(rhizome_flags INTERFACE "SHELL:--param ggc-min-heapsize=524288")
 endif()
 
-# Precompiled headers: one for code, one for tests (GoogleTest on top). They take a test file from 5.7 s to 2.1 s.
+# Precompiled headers: one for code, one for what stands on the ledger, one for tests (GoogleTest on top). They take a test
+# file from 5.7 s to 2.1 s. Ours in them are those that most files above the ledger include anyway, so that a change to one
+# compiles little more again than it had to; in angle brackets, since CMake would write the folder of this clone otherwise
+# and the compiler's cache would miss in every other.
+set(RHIZOME_PCH_STANDARD
+  <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+  <variant> <vector> <fmt/core.h>)
+set(RHIZOME_PCH_LEDGER
+  <base/bytes.h> <base/codec.h> <base/ids.h> <base/json.h> <base/log.h> <base/result.h> <base/time.h>
+  <crypto/hash.h> <crypto/keys.h> <state/delta.h> <state/document.h> <state/path.h> <state/tree.h> <state/view.h>
+  <ledger/apply.h> <ledger/block.h> <ledger/chain_records.h> <ledger/check.h> <ledger/member.h> <ledger/parameters.h>
+  <ledger/reject.h> <ledger/resource.h> <ledger/tx.h> <ledger/working_state.h>)
 file(WRITE "${CMAKE_BINARY_DIR}/pch/empty.cpp" "")
 add_library(rhizome_pch_code OBJECT "${CMAKE_BINARY_DIR}/pch/empty.cpp")
 target_link_libraries(rhizome_pch_code PRIVATE rhizome_flags)
-target_precompile_headers(rhizome_pch_code PRIVATE
-  <algorithm> <array> <chrono> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
-  <variant> <vector> <fmt/core.h>)
+target_precompile_headers(rhizome_pch_code PRIVATE ${RHIZOME_PCH_STANDARD})
+add_library(rhizome_pch_ledger OBJECT "${CMAKE_BINARY_DIR}/pch/empty.cpp")
+target_link_libraries(rhizome_pch_ledger PRIVATE rhizome_flags)
+target_precompile_headers(rhizome_pch_ledger PRIVATE ${RHIZOME_PCH_STANDARD} <deque> <filesystem> ${RHIZOME_PCH_LEDGER})

@@ -25,7 +25,7 @@ std::string_view metric_verb(Verb verb, std::string_view media) {
 }
 
 /// What a label may hold: names of kinds and subresources have none of these, but nobody should have to know.
-std::string quoted(std::string_view text) {
+std::string label_text(std::string_view text) {
     std::string out;
     for (const char c : text.substr(0, 128)) out += c == '"' || c == '\\' || c == '\n' ? '_' : c;
     return out;
@@ -53,7 +53,8 @@ void head(std::string& out, std::string_view name, std::string_view type, std::s
 std::string RequestLabels::text() const {
     return fmt::format(
         R"(component="apiserver",dry_run="{}",group="{}",resource="{}",scope="{}",subresource="{}",verb="{}",version="{}")",
-        dry_run ? "All" : "", quoted(group), quoted(resource), scope, quoted(subresource), verb, quoted(version));
+        dry_run ? "All" : "", label_text(group), label_text(resource), scope, label_text(subresource), verb,
+        label_text(version));
 }
 
 bool RequestLabels::is_mutating() const {
