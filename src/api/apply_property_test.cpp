@@ -8,6 +8,7 @@
 
 #include "api/apply.h"
 #include "base/random.h"
+#include "support/seed.h"
 
 namespace rhizome::api {
 namespace {
@@ -93,7 +94,7 @@ struct Tracked {
 };
 
 TEST(ApplyProperty, TwiceIsOnce) {
-    Random random{41};
+    Random random{test::seed_for(41)};
     for (int round = 0; round < 1000; ++round) {
         Tracked pod{.schema = pod_schema()};
         pod.update("edit", random_pod(random));
@@ -108,7 +109,7 @@ TEST(ApplyProperty, TwiceIsOnce) {
 }
 
 TEST(ApplyProperty, DisjointManagersNeverConflictAndKeepWhatTheyWant) {
-    Random random{42};
+    Random random{test::seed_for(42)};
     for (int round = 0; round < 1000; ++round) {
         Tracked map{.schema = map_schema()};
         json::Value wanted[3];
@@ -127,7 +128,7 @@ TEST(ApplyProperty, DisjointManagersNeverConflictAndKeepWhatTheyWant) {
 }
 
 TEST(ApplyProperty, AConflictNamesAnOwnerAndAFieldAndForceMovesThem) {
-    Random random{43};
+    Random random{test::seed_for(43)};
     int conflicts = 0;
     for (int round = 0; round < 2000; ++round) {
         Tracked pod{.schema = pod_schema()};
@@ -245,7 +246,7 @@ std::map<std::string, std::string> leaves(const json::Value& document, const clu
 }
 
 TEST(ApplyProperty, AgreesWithANaiveModel) {
-    Random random{44};
+    Random random{test::seed_for(44)};
     int refused = 0;
     for (int round = 0; round < 400; ++round) {
         Tracked pod{.schema = pod_schema()};

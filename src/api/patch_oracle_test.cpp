@@ -5,6 +5,7 @@
 #include "api/patch.h"
 #include "base/random.h"
 #include "support/npm_oracle.h"
+#include "support/seed.h"
 
 namespace rhizome::api {
 namespace {
@@ -76,7 +77,7 @@ TEST(PatchOracle, AgreesWithNpm) {
         GTEST_SKIP() << brought.error().message;
 
     constexpr int kRounds = 10'000;
-    Random random{4417};
+    Random random{test::seed_for(4417)};
     std::vector<json::Value> asked;
     for (int round = 0; round < kRounds; ++round)
         asked.emplace_back(json::Object{

@@ -13,6 +13,7 @@
 #include "cluster/defaults.h"
 #include "cluster/object.h"
 #include "cluster/validate.h"
+#include "support/seed.h"
 
 namespace rhizome::api {
 namespace {
@@ -174,7 +175,7 @@ protected:
 };
 
 TEST_F(StoredProperty, WhateverIsStoredEveryVerbAnswers) {
-    Random random{20261117};
+    Random random{test::seed_for(20261117)};
     for (const auto& kind : world_.kinds.all()) {
         if (kind->keeping == cluster::Keeping::Nowhere) continue;
         SCOPED_TRACE(kind->resource());

@@ -8,6 +8,7 @@
 
 #include "api/testing.h"
 #include "base/random.h"
+#include "support/seed.h"
 
 namespace rhizome::api {
 namespace {
@@ -157,7 +158,7 @@ private:
 TEST(WatchProperty, AHundredWatchersEndWithWhatAFreshListShows) {
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
         SCOPED_TRACE(fmt::format("seed {}", seed));
-        Random random{seed};
+        Random random{test::seed_for(seed)};
         World world{{.changes = 200, .bytes = 1u << 20}};
         History history{world, random.fork("history")};
         std::vector<std::unique_ptr<Client>> clients;
@@ -187,7 +188,7 @@ TEST(WatchProperty, AHundredWatchersEndWithWhatAFreshListShows) {
 }
 
 TEST(WatchProperty, OneWhoReadsAllSeesEveryRevisionOnce) {
-    Random random{11};
+    Random random{test::seed_for(11)};
     World world{};
     History history{world, random.fork("history")};
     Watch watch{

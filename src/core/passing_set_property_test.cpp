@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <random>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>
 
+#include "base/random.h"
 #include "core/passing_set_testing.h"
 
 namespace rhizome::core {
@@ -17,8 +17,8 @@ using passing_testing::offer;
 
 /// Even draws: rapidcheck's own prefer small numbers, and small worlds have room for everything.
 struct Draw {
-    std::mt19937_64 source{*rc::gen::arbitrary<std::uint64_t>()};
-    std::size_t below(std::size_t end) { return static_cast<std::size_t>(source() % end); }
+    Random source{*rc::gen::arbitrary<std::uint64_t>()};
+    std::size_t below(std::size_t end) { return static_cast<std::size_t>(source.below(end)); }
 };
 
 /// Versions of some documents by a few writers, more than there is room for. What a writer wrote lately and what it

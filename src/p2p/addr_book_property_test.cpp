@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "p2p/addr_book.h"
+#include "support/seed.h"
 
 namespace rhizome::p2p {
 namespace {
@@ -44,7 +45,7 @@ std::size_t honest_choices(std::uint64_t seed, Flood flood) {
 
 TEST(AddrBookProperty, OneNetworkFromOneTellerGetsAlmostNothing) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        const std::size_t honest = honest_choices(seed, [](AddrBook& book, Random& random) {
+        const std::size_t honest = honest_choices(test::seed_for(seed), [](AddrBook& book, Random& random) {
             const Address teller = attacker(random);
             for (int i = 0; i < 10'000; ++i) book.add(attacker(random), teller, kBookTime);
         });
@@ -54,7 +55,7 @@ TEST(AddrBookProperty, OneNetworkFromOneTellerGetsAlmostNothing) {
 
 TEST(AddrBookProperty, OneNetworkFromManyTellersGetsAnEighth) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        const std::size_t honest = honest_choices(seed, [](AddrBook& book, Random& random) {
+        const std::size_t honest = honest_choices(test::seed_for(seed), [](AddrBook& book, Random& random) {
             for (int i = 0; i < 10'000; ++i) book.add(attacker(random), anywhere(random), kBookTime);
         });
         EXPECT_GE(honest, 800u) << "seven rows of eight, less what chance takes, seed " << seed;
@@ -63,7 +64,7 @@ TEST(AddrBookProperty, OneNetworkFromManyTellersGetsAnEighth) {
 
 TEST(AddrBookProperty, OneTellerOfManyNetworksGetsAnEighth) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        const std::size_t honest = honest_choices(seed, [](AddrBook& book, Random& random) {
+        const std::size_t honest = honest_choices(test::seed_for(seed), [](AddrBook& book, Random& random) {
             const Address teller = attacker(random);
             for (int i = 0; i < 10'000; ++i) {
                 // Any network at all, marked by its first byte.
@@ -77,7 +78,7 @@ TEST(AddrBookProperty, OneTellerOfManyNetworksGetsAnEighth) {
 }
 
 TEST(AddrBookProperty, HowManyAddressesComeItStaysBounded) {
-    Random random{1};
+    Random random{test::seed_for(1)};
     AddrBook book{some_key(random)};
     for (int i = 0; i < 100'000; ++i) {
         Address address;

@@ -15,6 +15,7 @@
 #include "store/chain.h"
 #include "support/chain_answers.h"
 #include "support/crash_disk.h"
+#include "support/seed.h"
 #include "support/stored_chain.h"
 #include "support/temp_folder.h"
 
@@ -120,7 +121,7 @@ TEST(StoreProcessKill, TheStoreGoesOnFromTheLastPromisedBlock) {
                 Chain::create(folder, genesis_of(long_chain()), rules.block_rules(), rules.parallel, kSmallStore);
             ASSERT_TRUE(made) << made.error().message;
         }
-        Random random{seed};
+        Random random{test::seed_for(seed)};
         std::uint64_t promised = 0;
         std::uint64_t kills = 0;
         for (int runs = 0; promised < kBlocks && runs < 60; ++runs) {
