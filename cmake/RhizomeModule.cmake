@@ -8,7 +8,7 @@
 #   LIBS     x::y …      libraries from outside, private to this module
 #   TESTS    a_test.cpp … one program `<name>_test`; a file `x_<label>_test.cpp` carries that ctest label, others `unit`
 #   TEST_LIBS …          libraries that only the tests use
-#   FUZZ     a_fuzz.cpp … one libFuzzer program each (preset `asan`)
+#   FUZZ     a_fuzz.cpp … one target each of the program behind `./run fuzz` (preset `asan`; tests/support/fuzz_target.h)
 #   BENCHES  a_bench.cpp … collected into the one program behind `./run bench`
 #   BENCH_LIBS …         anchors that only benchmarks use
 # )
@@ -107,11 +107,16 @@ function(rhizome_module name)
   endif()
 
   if(RHIZOME_FUZZ)
+    if(arg_FUZZ)
+      # Objects and not an archive, from which the linker takes what is asked for. A library for each module, because files
+      # are compiled together (RHIZOME_TOGETHER) and names differ only within one.
+      add_library(rhizome_${name}_fuzz OBJECT ${arg_FUZZ})
+      target_include_directories(rhizome_${name}_fuzz PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+      target_link_libraries(rhizome_${name}_fuzz PUBLIC rhizome_flags rhizome_${name} ${arg_LIBS})
+      set_property(GLOBAL APPEND PROPERTY rhizome_fuzz_libs rhizome_${name}_fuzz)
+    endif()
     foreach(source IN LISTS arg_FUZZ)
       get_filename_component(stem ${source} NAME_WE)
-      add_executable(${stem} ${source})
-      target_link_libraries(${stem} PRIVATE rhizome_flags rhizome_${name} ${arg_LIBS} -fsanitize=fuzzer)
-      set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
       set_property(GLOBAL APPEND PROPERTY rhizome_fuzz_targets ${stem})
     endforeach()
     if(arg_ACTS)
@@ -142,11 +147,29 @@ function(rhizome_module name)
   endif()
 endfunction()
 
+# One program of all fuzz targets: each alone would carry most of the modules once more.
+function(rhizome_fuzz_program)
+  get_property(targets GLOBAL PROPERTY rhizome_fuzz_targets)
+  get_property(libs GLOBAL PROPERTY rhizome_fuzz_libs)
+  list(SORT targets)
+  set(RHIZOME_FUZZ_DECLARATIONS "")
+  set(RHIZOME_FUZZ_ROWS "")
+  foreach(target IN LISTS targets)
+    string(APPEND RHIZOME_FUZZ_DECLARATIONS "extern \"C\" int rhizome_${target}(const std::uint8_t* data, std::size_t size);\n")
+    string(APPEND RHIZOME_FUZZ_ROWS "        {\"${target}\", &rhizome_${target}},\n")
+  endforeach()
+  set(support "${CMAKE_SOURCE_DIR}/tests/support")
+  configure_file("${support}/fuzz_table.cpp.in" "${CMAKE_BINARY_DIR}/fuzz_table.cpp" @ONLY)
+  add_executable(rhizome_fuzz "${support}/rhizome_fuzz.cpp" "${CMAKE_BINARY_DIR}/fuzz_table.cpp")
+  set_target_properties(rhizome_fuzz PROPERTIES UNITY_BUILD OFF)  # the table changes with every new target
+  target_include_directories(rhizome_fuzz PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  target_link_libraries(rhizome_fuzz PRIVATE rhizome_flags ${libs} -fsanitize=fuzzer)
+endfunction()
+
 # Targets made of what all modules declared. Called once, last.
 function(rhizome_finish)
   if(RHIZOME_FUZZ)
-    get_property(targets GLOBAL PROPERTY rhizome_fuzz_targets)
-    add_custom_target(fuzz_targets DEPENDS ${targets})
+    rhizome_fuzz_program()
   endif()
   get_property(tests GLOBAL PROPERTY rhizome_pure_tests)
   add_custom_target(pure_tests DEPENDS ${tests})

@@ -4,11 +4,12 @@
 #include "api/apply.h"
 #include "cluster/decode.h"
 #include "cluster/kinds.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
 /// Three documents, a line each: what is applied, what stands there, its entries.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(apply_fuzz) {
     if (size == 0 || size > 64'000) return 0;
     static const cluster::Kinds kinds;
     static const cluster::Kind* const kFuzzed[] = {kinds.find("apps", "v1", "deployments"),

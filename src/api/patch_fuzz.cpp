@@ -5,6 +5,7 @@
 #include "api/patch.h"
 #include "base/bytes.h"
 #include "base/ensure.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
@@ -21,7 +22,7 @@ void check(const json::Value& before, const json::Value& after) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(patch_fuzz) {
     const auto input = json::parse(as_text({data, size}));
     const json::Array* pair = input ? input->if_array() : nullptr;
     if (pair == nullptr || pair->size() != 2) return 0;

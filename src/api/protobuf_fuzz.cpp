@@ -2,10 +2,11 @@
 // A stranger's protobuf body, with its envelope, and as a bare Pod. What is accepted is a document within bounds.
 #include "api/protobuf.h"
 #include "base/ensure.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(protobuf_fuzz) {
     const ByteView body{data, size};
     for (const auto& read :
          {api::decode_protobuf(body), api::transcode(body, *cluster::find_schema("", "v1", "Pod"))}) {

@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include "api/service_token.h"
+#include "support/fuzz_target.h"
 
 /// A token that can be read says the same when it is written again.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(service_token_fuzz) {
     using namespace rhizome;
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     const auto read = api::read_token(text);

@@ -7,11 +7,12 @@
 #include "cluster/defaults.h"
 #include "cluster/object.h"
 #include "cluster/validate.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
 /// A stored document, which may hold anything beside its name: shown, as a row, in each of its versions, judged.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(shown_fuzz) {
     if (size < 2 || size > 64'000) return 0;
     static const cluster::Kinds kinds;
     const cluster::Kind& kind = *kinds.all()[data[0] % kinds.all().size()];

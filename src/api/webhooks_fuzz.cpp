@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include "api/webhooks.h"
+#include "support/fuzz_target.h"
 
 /// Whatever a webhook answers: read within bounds, and what becomes a header or a log line is one line.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(webhooks_fuzz) {
     using namespace rhizome;
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     const auto said = json::parse(text, {.bytes = api::kAnswerBytesMax});

@@ -2,10 +2,11 @@
 // Drives a Reader with the first bytes as a script of calls and the rest as data: it must never read past the end, and
 // whatever it accepts must encode back to the same bytes.
 #include "base/codec.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(codec_fuzz) {
     const ByteView input{data, size};
     const std::size_t calls = std::min<std::size_t>(size, 16);
     Reader in{input.subspan(calls)};

@@ -3,10 +3,11 @@
 // value, and have one canonical text; what is refused must be refused by all of them with the same words.
 #include "base/bytes.h"
 #include "base/json.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(json_fuzz) {
     const std::string_view text = as_text({data, size});
     const auto value = json::parse(text);
     const auto checked = json::check(text);

@@ -3,10 +3,11 @@
 // parser accepts must mean the same as YAML, if it is YAML at all.
 #include "base/bytes.h"
 #include "base/yaml.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(yaml_fuzz) {
     constexpr json::Limits kLimits{.bytes = 1u << 16, .depth = 64};
     constexpr json::Limits kWide{.bytes = 1u << 24, .depth = 64};
     const std::string_view text = as_text({data, size});

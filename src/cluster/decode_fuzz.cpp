@@ -6,10 +6,11 @@
 #include "cluster/decode.h"
 #include "cluster/defaults.h"
 #include "cluster/validate.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(decode_fuzz) {
     static const cluster::Kinds kKinds;
     if (size == 0) return 0;
     const auto all = kKinds.all();

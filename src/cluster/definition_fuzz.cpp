@@ -6,10 +6,11 @@
 #include "cluster/decode.h"
 #include "cluster/defaults.h"
 #include "cluster/validate.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(definition_fuzz) {
     static const cluster::Kinds kKinds;
     const cluster::Kind& kind = *kKinds.find(cluster::kDefinitionGroup, "v1", "customresourcedefinitions");
     auto document = cluster::parse_json(as_text({data, size}));

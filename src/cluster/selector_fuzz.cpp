@@ -4,10 +4,11 @@
 #include "base/ensure.h"
 #include "cluster/quantity.h"
 #include "cluster/selector.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(selector_fuzz) {
     const std::string_view text = as_text({data, size});
     if (const auto selector = cluster::LabelSelector::parse(text)) {
         const auto again = cluster::LabelSelector::parse(selector->text());

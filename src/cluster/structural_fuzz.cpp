@@ -4,10 +4,11 @@
 #include "base/bytes.h"
 #include "base/ensure.h"
 #include "cluster/structural_values.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(structural_fuzz) {
     auto pair = json::parse(as_text({data, size}));
     if (!pair || !pair->is_array() || pair->if_array()->empty()) return 0;
     cluster::FieldErrors errors;

@@ -2,10 +2,11 @@
 #include "base/ensure.h"
 #include "consensus/attestations.h"
 #include "consensus/own_votes.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(attestations_fuzz) {
     const ByteView bytes{data, size};
     if (const auto votes = consensus::decode_votes(bytes, 1'000))
         ensure(consensus::encode_votes(*votes) == to_bytes(bytes), "a set of votes has one encoding");

@@ -4,6 +4,7 @@
 #include "consensus/evidence.h"
 
 #include "base/ensure.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::consensus;
@@ -22,7 +23,7 @@ public:
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(evidence_fuzz) {
     const auto document = json::parse(as_text({data, size}));
     if (!document) return 0;
     const auto evidence = from_document(*document);

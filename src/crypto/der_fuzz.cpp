@@ -8,11 +8,12 @@
 #include <secp256k1.h>
 
 #include "crypto/keys.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::crypto;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(der_fuzz) {
     const ByteView input{data, size};
     const auto ours = Signature::from_der(input);
 

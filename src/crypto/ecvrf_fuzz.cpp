@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "crypto/ecvrf.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::crypto;
@@ -38,7 +39,7 @@ void changed_proof(ByteView input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(ecvrf_fuzz) {
     if (size == 0) return 0;
     const ByteView input{data + 1, size - 1};
     if (data[0] < 128)

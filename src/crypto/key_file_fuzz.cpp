@@ -6,11 +6,12 @@
 #include "base/json.h"
 #include "crypto/detail/key_file_checksum.h"
 #include "crypto/key_file.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::crypto;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(key_file_fuzz) {
     if (size == 0) return 0;
     std::string text{as_text({data + 1, size - 1})};
     if (data[0] % 2 == 1) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "crypto/merkle.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::crypto;
@@ -31,7 +32,7 @@ void check_encoding(ByteView input, const Reader& in, const Proof& proof) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(merkle_fuzz) {
     static const MerkleTree tree{leaves()};
     const ByteView input{data, size};
 

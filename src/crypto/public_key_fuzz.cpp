@@ -5,6 +5,7 @@
 
 #include "crypto/ed25519.h"
 #include "crypto/keys.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::crypto;
@@ -18,7 +19,7 @@ constexpr std::uint8_t kDer[] = {0x30, 0x06, 0x02, 0x01, 0x01, 0x02, 0x01, 0x01}
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(public_key_fuzz) {
     const ByteView input{data, size};
     const Digest digest = sha256(input);
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "crypto/seal.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::crypto;
@@ -28,7 +29,7 @@ const Bytes& ours() {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(seal_fuzz) {
     if (size == 0) return 0;
     ByteView rest{data + 1, size - 1};
     if (data[0] % 2 == 0) {

@@ -3,6 +3,7 @@
 // encoding, and judging it ends, however good the signatures.
 #include "base/ensure.h"
 #include "follow/light_chain.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::follow;
@@ -24,7 +25,7 @@ public:
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(finality_proof_fuzz) {
     if (size == 0) return 0;
     const ByteView bytes{data + 1, size - 1};
     if (data[0] % 2 == 0) {

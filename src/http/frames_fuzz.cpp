@@ -3,6 +3,7 @@
 // was written by us is read back.
 #include "base/ensure.h"
 #include "http/detail/frames.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::http::detail;
@@ -30,7 +31,7 @@ Read read_in(ByteView bytes, std::size_t piece, FrameLimits limits) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(frames_fuzz) {
     if (size == 0) return 0;
     const FrameLimits limits{.message_bytes_max = 500, .expect_masked = (data[0] & 1) != 0};
     const ByteView bytes{data + 1, size - 1};

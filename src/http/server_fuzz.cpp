@@ -7,6 +7,7 @@
 #include "http/detail/parser.h"
 #include "http/websocket.h"
 #include "stream/pipe.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::http;
@@ -72,7 +73,7 @@ Task<void> talk(stream::Stream* to, ByteView input, std::string* heard) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(server_fuzz) {
     stream::IoContext context{{.threads = 0}};
     const auto strand = context.make_strand();
     auto [client, server] = stream::make_pipe(strand, 1 << 20);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block from a stranger: what decodes encodes to the same bytes.
 #include "ledger/codec.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(block_fuzz) {
     const ByteView input{data, size};
     if (const auto block = ledger::decode_block(input)) {
         const Bytes again = ledger::encode(*block);

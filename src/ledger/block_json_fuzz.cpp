@@ -3,10 +3,11 @@
 // back to it. The same bytes as a block's own encoding go the other way round.
 #include "ledger/block_json.h"
 #include "ledger/codec.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(block_json_fuzz) {
     const ByteView input{data, size};
     const auto survives = [](const ledger::Block& block) {
         const auto again = ledger::block_from_json(json::print(ledger::to_json(block)));

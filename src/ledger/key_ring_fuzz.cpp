@@ -3,11 +3,12 @@
 #include "ledger/key_ring.h"
 
 #include "base/ensure.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::ledger;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(key_ring_fuzz) {
     const auto document = json::parse(as_text({data, size}));
     if (!document) return 0;
     const auto ring = read_key_ring(*document);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proofs and anchors from a stranger: what is read prints to a file that reads back to the same, and checking it ends.
 #include "ledger/proof_files.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(proof_files_fuzz) {
     const std::string_view text = as_text({data, size});
     if (const auto anchor = ledger::anchor_from_json(text)) {
         const auto again = ledger::anchor_from_json(json::print(ledger::to_json(*anchor)));

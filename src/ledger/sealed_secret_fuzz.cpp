@@ -3,11 +3,12 @@
 #include "ledger/sealed_secret.h"
 
 #include "base/ensure.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::ledger;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(sealed_secret_fuzz) {
     const auto document = json::parse(as_text({data, size}));
     if (!document || !document->is_object()) return 0;
     const crypto::X25519Secret key{SecretArray<32>{}};

@@ -4,6 +4,7 @@
 #include "ledger/apply.h"
 #include "ledger/snapshot.h"
 #include "state/tree.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::ledger;
@@ -53,7 +54,7 @@ void take_as_whole_state(SnapshotManifest manifest, ByteView bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(snapshot_fuzz) {
     const ByteView input{data, size};
     const auto rest = manifest_rest(input.first(std::min(size, kManifestFrontBytes)));
     if (!rest || size - kManifestFrontBytes < *rest) return 0;

@@ -3,6 +3,7 @@
 // it: nothing that the ledger relies on slipped through.
 #include "ledger/apply.h"
 #include "ledger/state_export.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
@@ -22,7 +23,7 @@ Result<ledger::ExportedState> import_with_its_root(std::string text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(state_export_fuzz) {
     const auto state = import_with_its_root(std::string{as_text(ByteView{data, size})});
     if (!state) return 0;
     const auto again = ledger::import_state(ledger::export_state(*state));

@@ -2,10 +2,11 @@
 // A transaction from a stranger: what decodes encodes to the same bytes, and checking it never crashes.
 #include "ledger/check.h"
 #include "ledger/codec.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(tx_fuzz) {
     const ByteView input{data, size};
     const auto tx = ledger::decode_tx(input);
     if (!tx) return 0;

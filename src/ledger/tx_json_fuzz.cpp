@@ -3,10 +3,11 @@
 // bytes as a transaction's own encoding go the other way round.
 #include "ledger/codec.h"
 #include "ledger/json_form.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(tx_json_fuzz) {
     const ByteView input{data, size};
     const auto survives = [](const ledger::Tx& tx) {
         const auto again = ledger::tx_from_json(json::print(ledger::to_json(tx)));

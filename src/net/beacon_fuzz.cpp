@@ -3,10 +3,11 @@
 #include "net/beacon_message.h"
 
 #include "base/ensure.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(beacon_fuzz) {
     static const auto key = crypto::SecretKey::from_bytes(Bytes(32, 7));
     const ByteView bytes{data, size};
     const auto message = net::decode_beacon(bytes);

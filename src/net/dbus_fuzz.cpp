@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ensure.h"
 #include "net/dbus_message.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(dbus_fuzz) {
     const ByteView bytes{data, size};
     const auto message = net::decode_dbus(bytes);
     if (!message) return 0;

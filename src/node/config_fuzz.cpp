@@ -3,10 +3,11 @@
 #include "base/bytes.h"
 #include "base/ensure.h"
 #include "node/config.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(config_fuzz) {
     node::ConfigSources sources;
     sources.file = node::ConfigFile{"config.yaml", std::string{as_text({data, size})}};
     const auto config = node::Config::resolve(sources);

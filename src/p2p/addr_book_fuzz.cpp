@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ensure.h"
 #include "p2p/addr_book.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(addr_book_fuzz) {
     const p2p::AddrBook::Key key{1, 2, 3};
     const auto book = p2p::AddrBook::decode({data, size}, key);
     if (!book) return 0;

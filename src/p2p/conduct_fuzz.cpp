@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ensure.h"
 #include "p2p/conduct.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(conduct_fuzz) {
     const auto conduct = p2p::Conduct::decode({data, size});
     if (!conduct) return 0;
     ensure(conduct->size() <= p2p::Conduct::kRecordsMax, "bans are bounded");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ensure.h"
 #include "p2p/frame.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(frame_fuzz) {
     p2p::FrameReader reader{[](std::uint8_t type) { return std::size_t{type} * 4; }};
     Bytes again;
     ByteView input{data, size};

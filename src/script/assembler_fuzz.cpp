@@ -6,6 +6,7 @@
 #include "script/assembler.h"
 #include "script/explain.h"
 #include "script/template.h"
+#include "support/fuzz_target.h"
 
 namespace {
 
@@ -17,7 +18,7 @@ void check(bool holds, const char* what) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(assembler_fuzz) {
     using namespace rhizome;
     const ByteView input{data, size};
     const auto back = script::assemble(script::disassemble(input));

@@ -3,9 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "support/fuzz_target.h"
 #include "support/script_agreement.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(script_fuzz) {
     using namespace rhizome;
     constexpr std::size_t kFront = 6;  // two bytes of rules, a salt, a budget, two bytes of size
     if (size < kFront) return 0;

@@ -3,6 +3,7 @@
 // changes lead there and back.
 #include "state/delta.h"
 #include "state/tree.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::state;
@@ -15,7 +16,7 @@ public:
 };
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(delta_fuzz) {
     const ByteView bytes{data, size};
     const AnyOutputs kept;
     if (const auto bare = decode_delta(bytes, 1 << 20, &kept)) {

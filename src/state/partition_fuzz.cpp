@@ -3,11 +3,12 @@
 // asked for its root; entries taken for its first part are really those that its hash names.
 #include "state/partition.h"
 #include "state/tree.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::state;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(partition_fuzz) {
     Reader in{{data, size}};
     auto partition = decode_partition(in);
     if (!partition) return 0;

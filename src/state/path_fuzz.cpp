@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stranger's key and a person's text: what is accepted prints to a text that means the same path.
 #include "state/path.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::state;
@@ -26,7 +27,7 @@ void check(const Path& path) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(path_fuzz) {
     const ByteView bytes{data, size};
     if (const auto path = Path::from_key(bytes)) check(*path);
     if (const auto path = Path::parse(as_text(bytes))) check(*path);

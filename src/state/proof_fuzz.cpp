@@ -2,6 +2,7 @@
 // A stranger's proof against a state that is known: it may fail, it may not lie.
 #include "state/proof.h"
 #include "state/tree.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::state;
@@ -21,7 +22,7 @@ const StateView& known_state() {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(proof_fuzz) {
     if (size == 0) return 0;
     const ByteView bytes = ByteView{data, size}.subspan(1);
     static const Path paths[] = {*Path::parse("/nodes/n1"), *Path::parse("/nodes/n2"), *Path::parse("/chain/voters"),

@@ -8,6 +8,7 @@
 
 #include "base/ensure.h"
 #include "store/facts.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::store;
@@ -44,7 +45,7 @@ void try_record(ByteView bytes) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(record_fuzz) {
     if (size == 0) return 0;
     const ByteView bytes{data + 1, size - 1};
     switch (data[0] % 3) {

@@ -11,6 +11,7 @@
 
 #include "base/codec.h"
 #include "base/ensure.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 using namespace rhizome::store;
@@ -86,7 +87,7 @@ Bytes segment_of(ByteView input) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(segment_log_fuzz) {
     static const Folder folder;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path)) std::filesystem::remove(entry.path());
     const Bytes bytes = segment_of({data, size});

@@ -2,10 +2,11 @@
 // The field by which a stranger says who he is: read in one way or refused, and never believed by accident.
 #include "base/ensure.h"
 #include "node/rpc/request_auth.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(request_auth_fuzz) {
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     const auto auth = node::parse_request_auth(text);
     if (!auth) {

@@ -2,10 +2,11 @@
 // A subscriber's message: whatever bytes come, a subscription or a refusal that says why.
 #include "base/ensure.h"
 #include "node/rpc/subscription.h"
+#include "support/fuzz_target.h"
 
 using namespace rhizome;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(subscription_fuzz) {
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     const auto wanted = node::rpc::parse_subscription(text);
     if (!wanted) {
