@@ -94,8 +94,7 @@ protected:
         buses_.push_back(std::make_unique<Program>(std::vector<std::string>{
             "nsenter", "--net=/run/netns/" + names_[machine], "dbus-daemon", "--nofork", "--nopidfile",
             "--config-file=" + (temp_.path() / fmt::format("bus{}.conf", machine)).native()}));
-        for (int i = 0; i < 600 && ::access(bus(machine).c_str(), F_OK) != 0; ++i)
-            std::this_thread::sleep_for(milliseconds{50});
+        ASSERT_TRUE(test::eventually([&] { return ::access(bus(machine).c_str(), F_OK) == 0; })) << "no bus";
     }
     void start_avahi(int machine) {
         // Its own idea of /run: the daemon keeps one file for each machine there.

@@ -2,20 +2,24 @@
 // What strangers can do to a node's port, against the real program: it goes on answering, stays small, and names who
 // did it once. The figures are printed; on a busy machine they are no test.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <iostream>
 
+#include "base/random.h"
 #include "consensus/judge.h"
 #include "net/transport_identity.h"
 #include "runtime/descriptor.h"
 #include "stream/tcp.h"
 #include "stream/tls.h"
 #include "support/cluster_processes.h"
+#include "support/seed.h"
 #include "support/stranger.h"
 
 namespace rhizome::node {
@@ -163,10 +167,11 @@ private:
 };
 
 void HostileKill::garbage() {
+    Random random{test::seed_for(5)};
     for (int i = 0; i < 32; ++i) {
         const auto socket = connect_from("127.0.0.11");
         Bytes noise(64u << 10);
-        runtime::fill_with_entropy(noise);
+        random.fill(noise);
         say(socket, noise);
         EXPECT_TRUE(ends(socket));
     }
@@ -191,7 +196,7 @@ void HostileKill::slow_loris() {
     hello.resize(140, 0x5a);
     for (const std::uint8_t byte : hello) {
         for (const Descriptor& socket : slow) say(socket, ByteView{&byte, 1});
-        std::this_thread::sleep_for(milliseconds{100});
+        test::pass_time(milliseconds{100}, "the pace of who says little");
     }
     for (const Descriptor& socket : slow) EXPECT_TRUE(ends(socket));
 }
@@ -296,8 +301,13 @@ void HostileKill::many_connections() {
     }
     sockaddr_in to{.sin_family = AF_INET, .sin_port = htons(place.port), .sin_addr = {}, .sin_zero = {}};
     to.sin_addr.s_addr = htonl(0x7f000001u);
+    std::array<int, 2> tell{};
+    std::array<int, 2> hold{};
+    ASSERT_EQ(::pipe2(tell.data(), O_CLOEXEC), 0);
+    ASSERT_EQ(::pipe2(hold.data(), O_CLOEXEC), 0);
     const pid_t pid = ::fork();
     if (pid == 0) {
+        ::close(hold[1]);
         std::size_t made = 0;
         for (std::size_t i = 0; i < 10'000; ++i) {
             const int number = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -306,10 +316,21 @@ void HostileKill::many_connections() {
             (void)::bind(number, reinterpret_cast<const sockaddr*>(&sources[i % sources.size()]), sizeof(sockaddr_in));
             (void)::connect(number, reinterpret_cast<const sockaddr*>(&to), sizeof to);
         }
-        ::sleep(2);  // held while the node is asked
+        char byte = 0;
+        (void)!::write(tell[1], &byte, 1);
+        (void)!::read(hold[0], &byte, 1);  // until the node was asked
         ::_exit(made == 10'000 ? 0 : 1);
     }
+    ::close(tell[1]);
+    ::close(hold[0]);
+    const Descriptor told{tell[0]};
+    Descriptor held{hold[1]};
     ASSERT_GT(pid, 0);
+    char byte = 0;
+    EXPECT_EQ(::read(told.get(), &byte, 1), 1);
+    std::vector<microseconds> times;
+    for (int i = 0; i < 10; ++i) ask(times);
+    held = {};
     int state = 0;
     ASSERT_EQ(::waitpid(pid, &state, 0), pid);
     EXPECT_EQ(state, 0) << "not all connections could be begun";
@@ -328,7 +349,7 @@ void HostileKill::lying_tips() {
             status.final_checkpoint = status.justified;
             liar->tell(core::Message{status});
         }
-        std::this_thread::sleep_for(milliseconds{100});
+        test::pass_time(milliseconds{100}, "the pace of lies");
     }
 }
 

@@ -12,6 +12,7 @@
 #include "http/server.h"
 #include "node/rpc/route.h"
 #include "support/rpc_world.h"
+#include "support/waiting.h"
 
 namespace rhizome::node {
 namespace {
@@ -70,10 +71,7 @@ protected:
     /// Asked again until it holds, or so long that something must be broken.
     template <class Holds>
     bool eventually(const Holds& holds) {
-        for (int i = 0; i < 3'000; ++i) {
-            if (holds(json::Value{light->status()})) return true;
-            std::this_thread::sleep_for(milliseconds{20});
-        }
+        if (test::eventually([&] { return holds(json::Value{light->status()}); })) return true;
         ADD_FAILURE() << json::print(light->status());
         return false;
     }

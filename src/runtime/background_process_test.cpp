@@ -18,8 +18,8 @@ namespace {
 
 TEST(BackgroundProcess, BeginsWhenItIsToldToAndEndsBySignal) {
     const test::TempFolder temp;
-    auto held =
-        hold_process({.program = "/bin/sh", .arguments = {"-c", "echo here; exec sleep 600"}, .output = temp / "said"});
+    auto held = hold_process(
+        {.program = "/bin/sh", .arguments = {"-c", "echo here; exec tail -f /dev/null"}, .output = temp / "said"});
     ASSERT_TRUE(held) << held.error().message;
     const ProcessId id = held->id();
     EXPECT_TRUE(is_running(id));
@@ -28,7 +28,7 @@ TEST(BackgroundProcess, BeginsWhenItIsToldToAndEndsBySignal) {
     EXPECT_TRUE(is_running(id));
     EXPECT_FALSE(wait_for_end(id, milliseconds{1}));
     ASSERT_TRUE(send_signal(id, SIGKILL));
-    EXPECT_TRUE(wait_for_end(id, seconds{30}));
+    EXPECT_TRUE(wait_for_end(id, seconds{180}));
     EXPECT_FALSE(is_running(id));
     EXPECT_EQ(send_signal(id, SIGKILL).error().kind, ErrorKind::NotFound);
 }
@@ -36,23 +36,24 @@ TEST(BackgroundProcess, BeginsWhenItIsToldToAndEndsBySignal) {
 TEST(BackgroundProcess, OneThatNobodyBeganEndsWithItsStarter) {
     ProcessId id;
     {
-        auto held = hold_process({.program = "/bin/sleep", .arguments = {"600"}});
+        auto held = hold_process({.program = "/usr/bin/tail", .arguments = {"-f", "/dev/null"}});
         ASSERT_TRUE(held);
         id = held->id();
     }
-    EXPECT_TRUE(wait_for_end(id, seconds{30}));
+    EXPECT_TRUE(wait_for_end(id, seconds{180}));
 }
 
 TEST(BackgroundProcess, OneMayEndWithTheThreadThatStartedIt) {
     std::optional<ProcessId> id;
     std::thread{[&] {
-        auto held = hold_process({.program = "/bin/sleep", .arguments = {"600"}, .ends_with_starter = true});
+        auto held =
+            hold_process({.program = "/usr/bin/tail", .arguments = {"-f", "/dev/null"}, .ends_with_starter = true});
         ASSERT_TRUE(held && held->begin());
         EXPECT_TRUE(is_running(held->id()));
         id = held->id();
     }}.join();
     ASSERT_TRUE(id);
-    EXPECT_TRUE(wait_for_end(*id, seconds{30}));
+    EXPECT_TRUE(wait_for_end(*id, seconds{180}));
 }
 
 TEST(BackgroundProcess, AProgramThatIsNotThereIsAnError) {
@@ -65,7 +66,7 @@ TEST(BackgroundProcess, AProgramThatIsNotThereIsAnError) {
 }
 
 TEST(BackgroundProcess, AStrangerWithTheSameNumberIsNotTouched) {
-    auto held = hold_process({.program = "/bin/sleep", .arguments = {"600"}});
+    auto held = hold_process({.program = "/usr/bin/tail", .arguments = {"-f", "/dev/null"}});
     ASSERT_TRUE(held && held->begin());
     const ProcessId other{.pid = held->id().pid, .started = held->id().started + 1};
     EXPECT_FALSE(is_running(other));
@@ -73,7 +74,7 @@ TEST(BackgroundProcess, AStrangerWithTheSameNumberIsNotTouched) {
     EXPECT_TRUE(is_running(held->id()));
     EXPECT_FALSE(is_running(ProcessId{}));
     ASSERT_TRUE(send_signal(held->id(), SIGKILL));
-    EXPECT_TRUE(wait_for_end(held->id(), seconds{30}));
+    EXPECT_TRUE(wait_for_end(held->id(), seconds{180}));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "support/seed.h"
 #include "support/stored_chain.h"
 #include "support/temp_folder.h"
+#include "support/waiting.h"
 
 namespace rhizome::store {
 namespace {
@@ -91,8 +92,7 @@ ChildRun run_and_kill(const fs::path& folder, std::uint64_t messages, std::int64
     ChildRun run;
     bool killed = false;
     const auto kill_now = [&] {
-        const timespec wait{.tv_sec = 0, .tv_nsec = microseconds * 1000};
-        (void)::nanosleep(&wait, nullptr);  // not to wait for anything: to strike anywhere between two messages
+        test::pass_time(std::chrono::microseconds{microseconds}, "to strike anywhere between two messages");
         ::kill(child, SIGKILL);
         killed = true;
     };

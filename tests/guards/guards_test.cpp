@@ -50,6 +50,18 @@ TEST(Guards, SuitesCarryTheLabelOfTheirFile) {
     EXPECT_TRUE(breaches.empty()) << listed(breaches);
 }
 
+TEST(Guards, TestsTakeChanceFromOneSeedAndWaitForStates) {
+    auto files = project_sources();
+    for (const char* folder : {"support", "hostile"}) {
+        const auto found = read_sources(test::source_root() / "tests" / folder);
+        EXPECT_FALSE(found.empty()) << folder;
+        for (const SourceFile& file : found)
+            files.push_back({fmt::format("tests/{}/{}", folder, file.path), file.text});
+    }
+    const auto breaches = chance_breaches(files);
+    EXPECT_TRUE(breaches.empty()) << listed(breaches);
+}
+
 TEST(Guards, EveryFileNamesItsLicence) {
     for (const SourceFile& file : project_sources())
         EXPECT_TRUE(file.text.starts_with("// SPDX-License-Identifier: Apache-2.0\n")) << file.path;
@@ -161,6 +173,82 @@ TEST(GuardScan, FindsSuitesThatNoLabelWouldRun) {
     EXPECT_EQ(suite_breaches({{"base/a_test.cpp", "TEST(JsonVectors, Reads) {}"}}, labels).size(), 1u);
     EXPECT_TRUE(suite_breaches({{"base/a_vectors_test.cpp", "TEST(JsonVectors, Reads) {}"}}, labels).empty());
     EXPECT_TRUE(suite_breaches({{"base/a_test.cpp", "TEST(Json, Reads) {}"}}, labels).empty());
+}
+
+TEST(GuardScan, FindsTestsThatDrawByThemselves) {
+    const char* bad[] = {
+        "std::random_device device;",
+        "std::mt19937_64 source{7};",
+        "std::default_random_engine engine;",
+        "::getrandom(&seed, sizeof seed, 0);",
+        "const auto seed = runtime::random_number();",
+        "runtime::fill_with_entropy(noise);",
+        "int x = rand() % 7;",
+        "std::ifstream in{\"/dev/urandom\"};",
+        "Random random{static_cast<std::uint64_t>(std::time(nullptr))};",
+        "Random random(steady_clock::now());",
+        "const std::uint64_t seed = clock::now();",
+        "Random random{::getpid()};",
+        "setenv(\"RC_PARAMS\", \"seed=1\", 1);",
+        "int main(int argc, char** argv) { return RUN_ALL_TESTS(); }",
+    };
+    for (const char* text : bad) {
+        EXPECT_EQ(chance_breaches({{"net/a_test.cpp", text}}).size(), 1u) << text;
+        EXPECT_EQ(chance_breaches({{"net/a_root_test.cpp", text}}).size(), 1u) << text;
+        EXPECT_TRUE(chance_breaches({{"net/a.cpp", text}}).empty()) << text;
+        EXPECT_TRUE(chance_breaches({{"net/a_bench.cpp", text}}).empty()) << text;
+        EXPECT_TRUE(chance_breaches({{"tests/support/seed.cpp", text}}).empty()) << text;
+    }
+    EXPECT_EQ(chance_breaches({{"tests/support/a.h", bad[0]}}).size(), 1u);
+    EXPECT_EQ(chance_breaches({{"net/testing.h", bad[0]}}).size(), 1u);
+    const char* good[] = {
+        "Random random{test::seed_for(7)};",
+        "const auto bytes = test::fresh_bytes<16>();",
+        "// not a std::random_device\nint x;",
+        "case 2: return random_number(random);",
+        "const std::string why = \"rand() is not asked\";",
+        "EXPECT_EQ(operand(), 3);",
+        "Random random{seed}; const auto begin = clock::now();",
+    };
+    for (const char* text : good) {
+        const auto breaches = chance_breaches({{"net/a_test.cpp", text}});
+        EXPECT_TRUE(breaches.empty()) << text << "\n" << listed(breaches);
+    }
+}
+
+TEST(GuardScan, FindsTestsThatSleep) {
+    const char* bad[] = {
+        "std::this_thread::sleep_for(milliseconds{50});",
+        "std::this_thread::sleep_until(end);",
+        "co_await stream::sleep_for(dawdle);",
+        "(void)::usleep(100'000);",
+        "(void)::nanosleep(&wait, nullptr);",
+        "::sleep(2);",
+        "sleep(2);",
+        "(void)::poll(nullptr, 0, 3'000);",
+        "::select(0, nullptr, nullptr, nullptr, &most);",
+        "const auto end = shell(\"sleep 1; cat said\");",
+        "auto held = hold_process({.program = \"/bin/sleep\", .arguments = {\"600\"}});",
+        "run(R\"(\n  start & sleep 0.5\n)\");",
+    };
+    for (const char* text : bad) {
+        EXPECT_EQ(chance_breaches({{"net/a_kill_test.cpp", text}}).size(), 1u) << text;
+        EXPECT_EQ(chance_breaches({{"tests/support/a.h", text}}).size(), 1u) << text;
+        EXPECT_TRUE(chance_breaches({{"net/a.cpp", text}}).empty()) << text;
+        EXPECT_TRUE(chance_breaches({{"tests/support/waiting.h", text}}).empty()) << text;
+    }
+    const char* good[] = {
+        "EXPECT_TRUE(test::eventually([&] { return is_up(); }));",
+        "test::pass_time(milliseconds{100}, \"the pace of a load\");",
+        "EXPECT_EQ(::poll(&over, 1, 20'000), 1);",
+        "auto asleep = LightChain::begin(chain);",
+        "machine.sleep(seconds{3});  // virtual time",
+        "// sleep 600 would do\nshell(\"tail -f /dev/null\");",
+    };
+    for (const char* text : good) {
+        const auto breaches = chance_breaches({{"net/a_kill_test.cpp", text}});
+        EXPECT_TRUE(breaches.empty()) << text << "\n" << listed(breaches);
+    }
 }
 
 TEST(GuardScan, NamesFaultsInTheTable) {

@@ -53,6 +53,36 @@ const Forbidden kForbidden[] = {
      "depends on the locale, on rounding, or on an unbounded matcher"},
 };
 
+/// What tests do only in the helpers: chance from support/seed.h and support/fresh.h, waiting in support/waiting.h.
+struct Helped {
+    const char* pattern;
+    bool in_strings;  ///< what stands in strings counts, too
+    const char* why;
+};
+const Helped kHelped[] = {
+    {R"(\b(random_device|mt19937\w*|default_random_engine|minstd_rand0?|ranlux\w+|knuth_b|[dlejmn]rand48|s?rand48|getrandom|getentropy|arc4random\w*|randombytes\w*|RAND_bytes|runtime::fill_with_entropy)\b|(^|[^\w.>])(s?rand(om)?|random_number)\s*\(\s*\))",
+     false, "draws by itself: support/seed.h gives the seed of this run, support/fresh.h keys and nonces"},
+    {R"(/dev/u?random\b|\bRC_PARAMS\b)", true, "draws by itself: support/seed.h gives the seed of this run"},
+    {R"(\b(Random|[Ss]eed\w*)\s*(\w+\s*)?[={(][^;]*\b(now|time|clock|getpid|get_id|time_since_epoch)\s*\()", false,
+     "takes its seed from the time or the process: support/seed.h gives the seed of this run"},
+    {R"(\bint\s+main\s*\()", false, "has a main of its own, which gives RapidCheck no seed"},
+    {R"(\b(sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep|pthread_delay_np)\b|(^|[^\w.>])sleep\s*\()", false,
+     "sleeps: support/waiting.h waits for a state, or lets time pass and says why"},
+    {R"(\bp?poll\s*\(\s*(nullptr|NULL|0)\s*,|\b(p?select)\s*\(\s*0\s*,)", false,
+     "sleeps: support/waiting.h waits for a state, or lets time pass and says why"},
+    {R"((^|[\s/;&|("'])sleep(\s+[0-9.$]|"|\s+infinity))", true,
+     "lets a shell sleep: wait for what it does; a program that goes on until it is ended is `tail -f /dev/null`"},
+};
+/// The helpers, and the tests of what they stand on.
+bool may_draw_or_wait(const SourceFile& file) {
+    static const std::set<std::string> helpers{
+        "tests/support/seed.cpp",     "tests/support/seed.h",     "tests/support/fresh.h",
+        "tests/support/main.cpp",     "tests/support/waiting.h",  "tests/support/waiting_task.h",
+        "tests/guards/seed_test.cpp", "runtime/entropy_test.cpp",
+    };
+    return helpers.contains(file.path);
+}
+
 /// Names declared as unordered containers in `code`.
 std::set<std::string> unordered_names(const std::string& code) {
     std::set<std::string> names;
@@ -94,7 +124,9 @@ std::vector<SourceFile> read_sources(const std::filesystem::path& src) {
     return files;
 }
 
-std::string code_only(std::string_view text) {
+namespace {
+
+std::string stripped(std::string_view text, bool keep_strings) {
     std::string code{text};
     const auto blank = [&](std::size_t from, std::size_t to) {
         for (std::size_t i = from; i < std::min(to, code.size()); ++i)
@@ -115,17 +147,22 @@ std::string code_only(std::string_view text) {
             const std::string close = ")" + std::string{text.substr(i + 2, open - i - 2)} + "\"";
             const std::size_t at = text.find(close, open);
             end = at == std::string_view::npos ? text.size() : at + close.size();
-            blank(i, end);
+            if (!keep_strings) blank(i, end);
         } else if (rest[0] == '"' ||
                    (rest[0] == '\'' && (i == 0 || !std::isalnum(static_cast<unsigned char>(text[i - 1]))))) {
             while (end < text.size() && text[end] != rest[0]) end += text[end] == '\\' ? 2 : 1;
             ++end;
-            blank(i + 1, end - 1);
+            if (!keep_strings) blank(i + 1, end - 1);
         }
         i = end;
     }
     return code;
 }
+
+}  // namespace
+
+std::string code_only(std::string_view text) { return stripped(text, false); }
+std::string without_comments(std::string_view text) { return stripped(text, true); }
 
 std::vector<Include> includes_of(std::string_view text) {
     std::vector<Include> found;
@@ -287,6 +324,37 @@ std::vector<std::string> suite_breaches(const std::vector<SourceFile>& files, co
                                                line_at(code, static_cast<std::size_t>(at->position())), name,
                                                wanted.empty() ? "not end in a label, or its file must carry that label"
                                                               : "end in the file's label, " + wanted));
+        }
+    }
+    return breaches;
+}
+
+std::vector<std::string> chance_breaches(const std::vector<SourceFile>& files) {
+    static const auto patterns = [] {
+        std::vector<std::regex> made;
+        for (const Helped& helped : kHelped) made.emplace_back(helped.pattern);
+        return made;
+    }();
+    std::vector<std::string> breaches;
+    for (const SourceFile& file : files) {
+        const bool supports = file.path.starts_with("tests/") || file.path.ends_with("testing.h");
+        if (!supports && !has_suffix_before_extension(file.path, "_test")) continue;
+        if (may_draw_or_wait(file)) continue;
+        const std::string code = code_only(file.text);
+        const std::string words = without_comments(file.text);
+        for (std::size_t i = 0; i < patterns.size(); ++i) {
+            // Programs of their own begin somewhere.
+            if (std::string_view{kHelped[i].pattern}.find("main") != std::string_view::npos &&
+                !has_suffix_before_extension(file.path, "_test"))
+                continue;
+            // Line by line: so a match cannot run over half the file, and the matcher stays quick.
+            std::istringstream in{kHelped[i].in_strings ? words : code};
+            std::string line;
+            for (std::size_t number = 1; std::getline(in, line); ++number) {
+                std::smatch match;
+                if (std::regex_search(line, match, patterns[i]))
+                    breaches.push_back(fmt::format("{}:{}: `{}` {}", file.path, number, match.str(), kHelped[i].why));
+            }
         }
     }
     return breaches;

@@ -28,6 +28,8 @@ std::vector<SourceFile> read_sources(const std::filesystem::path& src);
 /// The text with comments, strings and character literals blanked out, newlines kept, so that words and lines found in
 /// it are code.
 std::string code_only(std::string_view text);
+/// The same with strings kept: what a test tells a shell is in them.
+std::string without_comments(std::string_view text);
 
 struct Include {
     std::size_t line;
@@ -50,5 +52,8 @@ std::vector<std::string> header_breaches(const std::vector<SourceFile>& files, c
 std::vector<std::string> word_breaches(const std::vector<SourceFile>& files, const Layers& layers);
 /// Suites in `x_<label>_test.cpp` end in that label, and only those: otherwise ctest's filters would miss them.
 std::vector<std::string> suite_breaches(const std::vector<SourceFile>& files, const std::vector<std::string>& labels);
+/// Tests, and what supports them below `tests/`, take chance from support/seed.h (CI decides the same twice) and wait
+/// with support/waiting.h (for a state, not for a while).
+std::vector<std::string> chance_breaches(const std::vector<SourceFile>& files);
 
 }  // namespace rhizome::guards

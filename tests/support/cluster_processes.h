@@ -15,6 +15,7 @@
 #include "node/rpc_client.h"
 #include "runtime/process.h"
 #include "support/temp_folder.h"
+#include "support/waiting.h"
 
 /// Real processes on loopback, as people start them, for tests that kill them as power failures do.
 namespace rhizome::test {
@@ -97,14 +98,9 @@ protected:
         const json::Value* found = value.find_path(path);
         return found == nullptr ? -1 : found->if_int64().value_or(-1);
     }
-    /// Asked again until it holds, or so long that something must be broken.
     template <class Holds>
-    bool eventually(const Holds& holds) {
-        for (int i = 0; i < 1'800; ++i) {
-            if (holds()) return true;
-            std::this_thread::sleep_for(milliseconds{100});
-        }
-        return false;
+    static bool eventually(const Holds& holds) {
+        return test::eventually(holds);
     }
     void kill_node(const std::string& name, int with) {
         std::ifstream lock{std::filesystem::path{data(name)} / "lock"};

@@ -13,6 +13,7 @@
 #include "runtime/process.h"
 #include "support/kube_client.h"
 #include "support/temp_folder.h"
+#include "support/waiting.h"
 
 /// A playground of the real program, and its commands as people type them.
 namespace rhizome::cli::playground::testing {
@@ -60,14 +61,9 @@ protected:
             text.replace(at, folder().native().size(), "DIR");
         return text;
     }
-    /// Asked again until it holds, or so long that something must be broken.
     template <class Holds>
     static bool eventually(const Holds& holds) {
-        for (int i = 0; i < 600; ++i) {
-            if (holds()) return true;
-            (void)::usleep(100'000);
-        }
-        return false;
+        return test::eventually(holds);
     }
     static std::string tip(const json::Value& look, std::size_t node) {
         return std::string{look.find("nodes")->if_array()->at(node - 1).text_at({"tip"})};

@@ -10,8 +10,8 @@
 #include "node/daemon.h"
 #include "node/rpc/request_auth.h"
 #include "node/rpc_client.h"
-#include "runtime/entropy.h"
 #include "stream/tls.h"
+#include "support/fresh.h"
 #include "support/running_node.h"
 #include "support/temp_folder.h"
 
@@ -80,9 +80,7 @@ protected:
     /// The field that lets the owner in; `secret` signs.
     [[nodiscard]] std::string field(std::string_view method, std::string_view target, std::string_view body,
                                     Time now = runtime::now()) const {
-        std::array<std::uint8_t, 16> nonce{};
-        runtime::fill_with_entropy(nonce);
-        return node::sign_request(owner, owner.public_key(), node_key(), method, target, body, now, nonce);
+        return node::sign_request(owner, owner.public_key(), node_key(), method, target, body, now, fresh_bytes<16>());
     }
     [[nodiscard]] std::shared_ptr<const stream::TlsContext> any_tls() const {
         stream::TlsClientOptions options;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,8 +16,9 @@
 #include "p2p/link_messages.h"
 #include "p2p/peer_manager.h"
 #include "runtime/clock.h"
-#include "runtime/entropy.h"
 #include "stream/strand.h"
+#include "support/fresh.h"
+#include "support/waiting.h"
 
 /// A link to a node, by somebody who says what he likes over it.
 namespace rhizome::test {
@@ -25,9 +27,7 @@ class Stranger final : public net::LinkOwner {
 public:
     /// With a key that nobody knows.
     static crypto::NodeKeys new_keys() {
-        std::array<std::uint8_t, 32> bytes{};
-        runtime::fill_with_entropy(bytes);
-        return crypto::derive(crypto::NodeSeed{crypto::sha256(bytes).view()});
+        return crypto::derive(crypto::NodeSeed{crypto::sha256(fresh_bytes<32>()).view()});
     }
 
     /// The same key whenever it is asked for.
@@ -66,7 +66,7 @@ public:
     template <class Holds>
     bool wait(const Holds& holds) {
         std::unique_lock hold{mutex_};
-        return changed_.wait_for(hold, seconds{60}, [&] { return holds(seen_); });
+        return changed_.wait_for(hold, kTooLong, [&] { return holds(seen_); });
     }
     bool wait_up() {
         return wait([](const Seen& now) { return now.up || now.ended; }) && seen().up;
@@ -82,7 +82,8 @@ public:
 
     void linked(net::LinkNumber link, bool, const stream::Address&, const net::ChainKey&) override {
         p2p::Hello hello{.lowest = p2p::kVersionLowest, .highest = p2p::kVersionHighest, .chain = chain_};
-        hello.nonce = runtime::random_number();
+        const auto nonce = fresh_bytes<sizeof hello.nonce>();
+        std::memcpy(&hello.nonce, nonce.data(), sizeof hello.nonce);
         hello.clock = runtime::now();
         say(link, hello);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <thread>
+#include <future>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include "runtime/files.h"
 #include "support/kube_client.h"
 #include "support/kube_node.h"
+#include "support/waiting.h"
 
 /// From a request to a transaction and back, on a whole node: stages, locks, what objects tell of their transaction,
 /// and what is written down about it all.
@@ -48,14 +49,6 @@ protected:
         EXPECT_TRUE(reply) << reply.error().message;
         return reply ? *std::move(reply) : KubeReply{};
     }
-    template <class Holds>
-    static bool eventually(const Holds& holds) {
-        for (int i = 0; i < 1'200; ++i) {
-            if (holds()) return true;
-            std::this_thread::sleep_for(milliseconds{50});
-        }
-        return false;
-    }
 };
 
 TEST_F(KubeGateway, EveryObjectShowsItsTransactionHeightAndFinality) {
@@ -68,7 +61,7 @@ TEST_F(KubeGateway, EveryObjectShowsItsTransactionHeightAndFinality) {
     const json::Value got = ask("GET", target).value();
     EXPECT_EQ(note(got, "txid"), txid);
     EXPECT_FALSE(note(got, "height").empty());
-    EXPECT_TRUE(eventually([&] { return note(ask("GET", target).value(), "finality") == "final"; }));
+    EXPECT_TRUE(test::eventually([&] { return note(ask("GET", target).value(), "finality") == "final"; }));
     const json::Value list = ask("GET", kMaps).value();
     EXPECT_EQ(note(list.find("items")->if_array()->front(), "txid"), txid);
     EXPECT_EQ(stored("a").find("rhizome.dev"), std::string::npos) << "they are shown, not stored";
@@ -113,7 +106,7 @@ TEST_F(KubeGateway, AClientWaitsForTheStageItNames) {
         return reply.status == (reply.header("Rhizome-Stage") == "accepted" ? 202u : done);
     };
     EXPECT_TRUE(fits(accepted, 201)) << accepted.head << accepted.body;
-    EXPECT_TRUE(eventually([&] { return !stored("a").empty(); }));
+    EXPECT_TRUE(test::eventually([&] { return !stored("a").empty(); }));
     const KubeReply included = ask("POST", kMaps, config_map("b", "1"));
     // With one voter what is on its disk is final: the answer says how far it came.
     const std::string stage = included.header("Rhizome-Stage");
@@ -133,7 +126,11 @@ TEST_F(KubeGateway, AClientWaitsForTheStageItNames) {
 }
 
 TEST_F(KubeGateway, WhoseTimeRunsOutIsToldWhatMayStillHappen) {
+    // The node's own strand stands still until the client was told.
+    std::promise<void> told;
+    daemon_->host().inspect([end = told.get_future().share()](const core::Node*) { end.wait(); });
     const KubeReply late = ask("POST", fmt::format("{}?rhizomeWait=final&timeout=1ms", kMaps), config_map("a", "1"));
+    told.set_value();
     EXPECT_EQ(late.status, 504u) << late.body;
     const json::Value status = late.value();
     EXPECT_EQ(status.text_at({"reason"}), "Timeout");
@@ -143,7 +140,7 @@ TEST_F(KubeGateway, WhoseTimeRunsOutIsToldWhatMayStillHappen) {
     EXPECT_NE(message.find(txid), std::string::npos) << message;
     EXPECT_NE(message.find("may still be"), std::string::npos) << message;
     // And so it was.
-    EXPECT_TRUE(eventually([&] { return note(ask("GET", fmt::format("{}/a", kMaps)).value(), "txid") == txid; }));
+    EXPECT_TRUE(test::eventually([&] { return note(ask("GET", fmt::format("{}/a", kMaps)).value(), "txid") == txid; }));
 }
 
 TEST_F(KubeGateway, ANamespaceGivesItsDefaultLockToWhatIsCreatedInIt) {
@@ -203,7 +200,7 @@ TEST_F(KubeGateway, AnAuditLogTellsWhoAskedForWhatAndNoSecret) {
     ASSERT_TRUE(test::ask_kube(nobody, "GET", kMaps));
 
     std::string log;
-    ASSERT_TRUE(eventually([&] {
+    ASSERT_TRUE(test::eventually([&] {
         log = runtime::read_file(audit_file(), 1u << 20).value_or("");
         return std::count(log.begin(), log.end(), '\n') == 5;
     })) << log;

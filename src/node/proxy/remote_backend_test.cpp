@@ -15,6 +15,7 @@
 #include "node/rpc/route.h"
 #include "support/rpc_world.h"
 #include "support/waiting.h"
+#include "support/waiting_task.h"
 
 namespace rhizome::node {
 namespace {
@@ -78,8 +79,7 @@ private:
         auto response = answer(exchange.request(), body ? *body : std::string{});
         bool over = false;
         exchange.when_ending([&over](http::Ending) { over = true; });
-        while (response && response->status == 1 && !over)
-            co_await stream::sleep_until(stream::after(milliseconds{10}));
+        while (response && response->status == 1 && !over) co_await test::until_next_look();
         if (response && !over) (void)co_await exchange.respond(*std::move(response));
     }
     /// Nothing for `silence`.
@@ -109,7 +109,7 @@ private:
                 const auto written = co_await (*socket)->write(http::WebSocket::Kind::Text, as_bytes(event));
                 if (!written) over = true;
             }
-            co_await stream::sleep_until(stream::after(milliseconds{10}));
+            co_await test::until_next_look();
         }
         (*socket)->abort();
     }
@@ -187,14 +187,6 @@ protected:
             return now.view(api::Layer::Chain).contains(*state::Path::namespace_(name));
         });
     }
-    template <class Holds>
-    static bool eventually(const Holds& holds) {
-        for (int i = 0; i < 1'500; ++i) {
-            if (holds()) return true;
-            std::this_thread::sleep_for(milliseconds{20});
-        }
-        return false;
-    }
     /// A block told to the proxy as nodes do.
     void say_block() { bent->say({{"type", "block"}, {"height", daemon->host().view()->tip.height.number()}}); }
     /// An answer to a submission, by a node that has done nothing of the kind.
@@ -251,11 +243,11 @@ TEST_F(RemoteBackendTest, AWriteThatOnlyTheNodeSpeaksOfIsNotDone) {
         const std::string later = verify ? "later" : "sooner";
         make_namespace(later);
         say_block();
-        ASSERT_TRUE(eventually([&] { return shows(later); }));
+        ASSERT_TRUE(test::eventually([&] { return shows(later); }));
         bent->say({{"type", "final"}, {"height", daemon->host().view()->final_height.number()}});
         make_namespace(later + "-still");
         say_block();
-        ASSERT_TRUE(eventually([&] { return shows(later + "-still"); }));
+        ASSERT_TRUE(test::eventually([&] { return shows(later + "-still"); }));
         EXPECT_FALSE(client.heard(Stage::Included)) << (verify ? "verify" : "believing");
         EXPECT_FALSE(client.heard(Stage::Final));
         end_proxy();
@@ -297,7 +289,7 @@ TEST_F(RemoteBackendTest, FinalIsWhatIsProvenWhenAsked) {
     bent->say({{"type", "final"}, {"height", 1'000'000}});
     make_namespace("web");
     bent->say({{"type", "block"}, {"height", 2}});
-    ASSERT_TRUE(eventually([&] { return shows("web"); }));
+    ASSERT_TRUE(test::eventually([&] { return shows("web"); }));
     EXPECT_LE(backend->final_height(), daemon->host().view()->final_height);
 }
 
@@ -319,11 +311,11 @@ TEST_F(RemoteBackendTest, ABlockThatWasReplacedMakesNothingFinal) {
     });
     make_namespace("instead");
     bent->say({{"type", "final"}, {"height", daemon->host().view()->final_height.number()}});
-    ASSERT_TRUE(eventually([&] { return shows("instead"); }));
+    ASSERT_TRUE(test::eventually([&] { return shows("instead"); }));
     EXPECT_FALSE(shows("undone"));
     make_namespace("later");
     bent->say({{"type", "final"}, {"height", daemon->host().view()->final_height.number()}});
-    ASSERT_TRUE(eventually([&] { return shows("later"); }));
+    ASSERT_TRUE(test::eventually([&] { return shows("later"); }));
     EXPECT_FALSE(client.heard(Stage::Final));
 }
 
@@ -374,17 +366,17 @@ TEST_F(RemoteBackendTest, AProxyThatVerifiesIsWellAgainAndIllWithoutProofs) {
             if (!check.good) names += check.name + " ";
         return names;
     };
-    EXPECT_TRUE(eventually([&] { return ill().empty(); }));
+    EXPECT_TRUE(test::eventually([&] { return ill().empty(); }));
     bent->let_subscribe(false);
-    EXPECT_TRUE(eventually([&] { return ill() == "node "; }));
+    EXPECT_TRUE(test::eventually([&] { return ill() == "node "; }));
     bent->let_subscribe(true);
     make_namespace("web");
-    EXPECT_TRUE(eventually([&] { return ill().empty(); })) << ill();
+    EXPECT_TRUE(test::eventually([&] { return ill().empty(); })) << ill();
     bent->set_bend([](const std::string& target, json::Value& answer) {
         if (target.starts_with("/rhizome/v1/state/subtree")) answer["proof"] = json::Value{"00ff"};
     });
     make_namespace("shop");
-    EXPECT_TRUE(eventually([&] { return ill() == "proofs "; })) << ill();
+    EXPECT_TRUE(test::eventually([&] { return ill() == "proofs "; })) << ill();
 }
 
 // ---- Secrets

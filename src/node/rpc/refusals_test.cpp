@@ -129,12 +129,10 @@ TEST_F(RpcRefusals, AreWordedAsTheyAlwaysWere) {
     ask_over_network("tip", good, "the same again");
     ask_over_network("status", signed_by_owner("tip"), "signed for another target");
     ask_over_network("tip", signed_by_owner("tip", runtime::now() + minutes{5}), "a clock that is ahead");
-    std::array<std::uint8_t, 16> nonce{};
-    runtime::fill_with_entropy(nonce);
-    ask_over_network(
-        "tip",
-        sign_request(stranger, stranger.public_key(), node_key(), "GET", "/rhizome/v1/tip", "", runtime::now(), nonce),
-        "a key nobody knows");
+    ask_over_network("tip",
+                     sign_request(stranger, stranger.public_key(), node_key(), "GET", "/rhizome/v1/tip", "",
+                                  runtime::now(), test::fresh_bytes<16>()),
+                     "a key nobody knows");
     ask_over_network("stop", field("POST", "/rhizome/v1/stop", "{}"), "by the owner", "POST", "{}");
 
     start({.address_requests_per_second = 1});

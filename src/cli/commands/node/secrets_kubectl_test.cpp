@@ -250,7 +250,7 @@ TEST_F(SecretsKubectl, AKillWhileAKeyIsMadeLosesNoSecret) {
     for (int i = 0; i < 6; ++i) {
         const std::string name = fmt::format("s{}", i);
         std::thread writer{[&] { (void)at("n1", {"create", "secret", "generic", name, "--from-literal=k=" + name}); }};
-        std::this_thread::sleep_for(milliseconds{60 + 70 * i});
+        test::pass_time(milliseconds{60 + 70 * i}, "the moment to strike at");
         kill_node("n1", SIGKILL);
         writer.join();
         start_again("n1", {"--peer", address("n2")});

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "runtime/files.h"
 #include "support/playground_world.h"
 #include "support/seed.h"
+#include "support/waiting.h"
 
 /// Five real nodes in networks of their own, a minute of disasters, clients that go on ordering: and at the end nothing
 /// that was answered is lost, all agree, and nobody honest is accused.
@@ -54,7 +54,7 @@ protected:
     void order_on_and_on(const Playground& on, const Orders& orders, unsigned client, std::uint64_t seed) {
         Random random{seed + client};
         for (unsigned i = 0; !stop_; ++i) {
-            (void)::poll(nullptr, 0, static_cast<int>(random.between(10, 60)));
+            test::pass_time(milliseconds{random.between(10, 60)}, "the pace of a client");
             const auto node = static_cast<unsigned>(random.below(kNodes)) + 1;
             const auto asked = node::RpcClient::connect(on.data_of(node));
             if (!asked) continue;  // it is dead
@@ -152,8 +152,7 @@ TEST_F(ChaosRoot, NothingThatWasAnsweredIsLostAndAllAgreeInTheEnd) {
     const auto start = runtime::instant_now();
     std::set<unsigned> killed;
     for (const testing::Disaster& disaster : testing::draw_disasters(seed, kNodes, lasts)) {
-        const auto wait = std::chrono::ceil<milliseconds>(start + disaster.at - runtime::instant_now()).count();
-        if (wait > 0) (void)::poll(nullptr, 0, static_cast<int>(wait));
+        test::pass_time(start + disaster.at - runtime::instant_now(), "disasters have their times");
         std::cout << "  " << disaster.text() << "\n" << std::flush;
         carry_out(on, disaster);
         if (disaster.kind == testing::Disaster::Kind::Kill) killed.insert(disaster.node);
@@ -171,7 +170,7 @@ TEST_F(ChaosRoot, NothingThatWasAnsweredIsLostAndAllAgreeInTheEnd) {
     }
     ASSERT_TRUE(on.heal({}));
     ASSERT_TRUE(on.cut({"1,2", "3"}));
-    (void)::poll(nullptr, 0, 3'000);
+    test::pass_time(seconds{3}, "a time in which no part has a quorum");
     ASSERT_TRUE(on.heal({}));
     const auto healed = runtime::instant_now();
     const auto before = finals(on.look());
