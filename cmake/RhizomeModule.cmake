@@ -82,6 +82,20 @@ function(rhizome_test_program name)
   endforeach()
 endfunction()
 
+# rhizome_script_test(<name> <label> COMMAND program argument… [BUILDS target…])
+# A test that is no GoogleTest program, `<name>.<label>`: what it asks of other programs is shorter in a script. It ends with
+# 0 when it holds and with 77 when it cannot be tried here. What it BUILDS is not part of `all` and built when it is run.
+function(rhizome_script_test name label)
+  cmake_parse_arguments(arg "" "" "COMMAND;BUILDS" ${ARGN})
+  add_test(NAME ${name}.${label} COMMAND ${arg_COMMAND} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name}.${label} PROPERTIES LABELS ${label} TIMEOUT 1800 SKIP_RETURN_CODE 77)
+  if(arg_BUILDS)
+    add_test(NAME ${name}.build COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --target ${arg_BUILDS})
+    set_tests_properties(${name}.build PROPERTIES LABELS ${label} TIMEOUT 1800 FIXTURES_SETUP ${name})
+    set_tests_properties(${name}.${label} PROPERTIES FIXTURES_REQUIRED ${name})
+  endif()
+endfunction()
+
 function(rhizome_module name)
   cmake_parse_arguments(arg "ACTS;COLD" "" "SOURCES;HOT;MODULES;LIBS;TESTS;TEST_LIBS;FUZZ;BENCHES;BENCH_LIBS" ${ARGN})
   list(TRANSFORM arg_MODULES PREPEND rhizome_)
