@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "consensus/attestations.h"
 
+#include "crypto/keys.h"
+
 #include <algorithm>
 
 namespace rhizome::consensus {

@@ -15,7 +15,7 @@ struct VoteGroup {
     Ballot ballot{};
     struct Signed {
         MemberKey voter{};
-        crypto::Signature::Compact signature{};
+        crypto::CompactSignature signature{};
         friend auto operator<=>(const Signed&, const Signed&) = default;
         friend bool operator==(const Signed&, const Signed&) = default;
     };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "crypto/derive.h"
 #include "ledger/chain_records.h"
 #include "ledger/codec.h"
 #include "support/test_chain.h"

@@ -2,6 +2,7 @@
 #include "consensus/signatures.h"
 
 #include "base/ensure.h"
+#include "crypto/derive.h"
 
 namespace rhizome::consensus {
 
@@ -44,6 +45,8 @@ bool RememberedSignatures::knows(const MemberKey& key, const crypto::Digest& dig
                                  const CompactSignature& signature) const {
     return known_.contains(ledger::SignatureCache::key_of(digest, key, signature));
 }
+
+KeySigner::KeySigner(const crypto::NodeKeys& keys) : keys_(keys), key_(keys.chain.public_key().bytes()) {}
 
 CompactSignature KeySigner::sign(const crypto::Digest& digest) const {
     return crypto::sign(keys_.chain, digest).to_compact();

@@ -3,7 +3,8 @@
 
 #include <optional>
 
-#include "crypto/derive.h"
+#include "crypto/hash.h"
+#include "crypto/key_bytes.h"
 #include "ledger/member.h"
 #include "ledger/signature_cache.h"
 
@@ -11,8 +12,8 @@
 /// of members without paying for curves, and a node's secrets stay behind one door.
 namespace rhizome::consensus {
 
+using crypto::CompactSignature;
 using ledger::MemberKey;
-using CompactSignature = crypto::Signature::Compact;
 
 class Signatures {
 public:
@@ -66,7 +67,7 @@ public:
 /// A node's own keys. Borrows them.
 class KeySigner final : public Signer {
 public:
-    explicit KeySigner(const crypto::NodeKeys& keys) : keys_(keys), key_(keys.chain.public_key().bytes()) {}
+    explicit KeySigner(const crypto::NodeKeys& keys);
     [[nodiscard]] const MemberKey& key() const override { return key_; }
     [[nodiscard]] CompactSignature sign(const crypto::Digest& digest) const override;
     [[nodiscard]] crypto::VrfProof prove(ByteView alpha) const override;

@@ -2,6 +2,7 @@
 #include "consensus/vote.h"
 
 #include "base/ensure.h"
+#include "crypto/keys.h"
 
 namespace rhizome::consensus {
 namespace {

@@ -7,7 +7,8 @@
 #include "base/codec.h"
 #include "base/ids.h"
 #include "base/time.h"
-#include "crypto/keys.h"
+#include "crypto/hash.h"
+#include "crypto/key_bytes.h"
 #include "ledger/block.h"
 #include "ledger/member.h"
 
@@ -71,11 +72,12 @@ inline constexpr std::size_t kBallotBytes = 8 + 2 * (8 + 32) + 32;
 struct Vote {
     MemberKey voter{};
     Ballot ballot{};
-    crypto::Signature::Compact signature{};
+    crypto::CompactSignature signature{};
     friend auto operator<=>(const Vote&, const Vote&) = default;
     friend bool operator==(const Vote&, const Vote&) = default;
 };
-inline constexpr std::size_t kVoteBytes = crypto::PublicKey::kSize + kBallotBytes + crypto::Signature::kCompactSize;
+inline constexpr std::size_t kVoteBytes =
+    std::tuple_size_v<ledger::MemberKey> + kBallotBytes + std::tuple_size_v<crypto::CompactSignature>;
 
 /// Tagged hash "rhizome/vote" of chain id ‖ the ballot's bytes.
 crypto::Digest digest_of(const Ballot& ballot, const ledger::ChainId& chain);

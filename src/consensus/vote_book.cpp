@@ -236,10 +236,10 @@ std::uint64_t VoteBook::sum_of(Epoch epoch) const {
     return sum;
 }
 
-std::array<VoteBook::Sum, VoteBook::kSums> VoteBook::sums() const {
-    std::array<Sum, kSums> sums{};
+VoteSums VoteBook::sums() const {
+    VoteSums sums{};
     auto line = votes_.rbegin();
-    for (Sum& one : sums) {
+    for (VoteSum& one : sums) {
         if (line == votes_.rend()) break;
         one = {line->first, sum_of(line->first)};
         ++line;

@@ -10,6 +10,7 @@
 
 #include "consensus/electorate.h"
 #include "consensus/vote_row.h"
+#include "consensus/vote_sum.h"
 
 namespace rhizome::consensus {
 
@@ -111,15 +112,8 @@ public:
     /// How many members voted in an epoch, as far as is known.
     [[nodiscard]] std::size_t votes_in(Epoch epoch) const;
 
-    /// An epoch, and what tells whether others have the same votes of it (`VoteRow::sum`).
-    struct Sum {
-        Epoch epoch{};
-        std::uint64_t sum = 0;
-        friend bool operator==(const Sum&, const Sum&) = default;
-    };
     /// Of the newest epochs with votes, newest first; the rest is zero.
-    static constexpr std::size_t kSums = 4;
-    [[nodiscard]] std::array<Sum, kSums> sums() const;
+    [[nodiscard]] VoteSums sums() const;
     [[nodiscard]] std::uint64_t sum_of(Epoch epoch) const;
 
     /// A recovery began a new generation from `root`: older votes mean nothing any more.

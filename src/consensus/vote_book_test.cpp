@@ -162,7 +162,7 @@ TEST_F(VoteBookTest, SumsAreEqualWhereTheVotesAre) {
     add(other, 2, 1);
     EXPECT_EQ(book.sum_of(Epoch{10}), other.sum_of(Epoch{10}));
     EXPECT_EQ(book.sums()[0].epoch, Epoch{10});
-    EXPECT_EQ(book.sums()[1], VoteBook::Sum{});
+    EXPECT_EQ(book.sums()[1], VoteSum{});
     VoteBook third{0, root};
     for (const std::size_t voter : {0, 1, 2, 3}) add(third, voter, 1);
     EXPECT_NE(book.sum_of(Epoch{10}), third.sum_of(Epoch{10})) << "the same voters, for another block";

@@ -10,6 +10,7 @@
 #include "consensus/judge.h"
 #include "consensus/miner.h"
 #include "crypto/compact_target.h"
+#include "crypto/derive.h"
 #include "ledger/codec.h"
 #include "state/tree.h"
 #include "support/test_chain.h"

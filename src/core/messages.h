@@ -6,7 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "consensus/vote_book.h"
+#include "consensus/attestations.h"
+#include "consensus/vote_sum.h"
 #include "ledger/block.h"
 #include "ledger/check.h"
 
@@ -25,7 +26,7 @@ struct Status {
     consensus::Checkpoint justified{};
     consensus::Checkpoint final_checkpoint{};
     /// Who has the same votes need not be sent any.
-    std::array<consensus::VoteBook::Sum, consensus::VoteBook::kSums> votes{};
+    consensus::VoteSums votes{};
 };
 
 /// Transactions the receiver may not have.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "consensus/judge.h"
+#include "crypto/derive.h"
 #include "support/sample_state.h"
 
 namespace rhizome::core {

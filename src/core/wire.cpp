@@ -383,7 +383,8 @@ std::string_view name(MessageType type) {
 std::size_t bytes_max(MessageType type) {
     switch (type) {
         case MessageType::Status:
-            return 1 + 8 + 33 + ledger::BlockHash::kSize + 8 + 2 * kCheckpointBytes + consensus::VoteBook::kSums * 16;
+            return 1 + 8 + 33 + ledger::BlockHash::kSize + 8 + 2 * kCheckpointBytes +
+                   std::tuple_size_v<consensus::VoteSums> * 16;
         case MessageType::Transactions: return 1 + kCountBytes + ledger::kTxBytesMax + kCountBytes;
         case MessageType::NewBlock: return 1 + kBlocksBytesMax / 2;
         case MessageType::WantHeaders:

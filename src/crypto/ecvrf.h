@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "crypto/key_bytes.h"
 
 /// A verifiable random function: ECVRF-EDWARDS25519-SHA512-TAI of RFC 9381 (suite 0x03).
 ///
@@ -42,12 +43,6 @@ Error to_error(VrfFault fault);
 
 /// Our own inputs are 32 bytes; every try hashes alpha again, so a stranger's alpha costs at most 256 KiB of hashing.
 inline constexpr std::size_t kVrfAlphaBytesMax = 1024;
-
-/// Gamma (32 bytes), c (16), s (32). Any 80 bytes; `verify` judges them. Exactly one proof per key and alpha is valid
-/// unless the holder of the key cheats on its nonce, and all valid ones give the same output.
-using VrfProof = Id<struct VrfProofTag, 80>;
-/// beta. Uniform to whoever does not hold the key.
-using VrfOutput = Id<struct VrfOutputTag, 64>;
 
 /// A key that has been checked; there is no other way to get one.
 class VrfPublic {

@@ -18,6 +18,8 @@ namespace rhizome::crypto {
 using Hash160 = Id<struct Hash160Tag, 20>;
 using Hash256 = Id<struct Hash256Tag, 32>;
 using Hash512 = Id<struct Hash512Tag, 64>;
+/// What is signed: the hash of something. Callers hash with a tag of their own purpose.
+using Digest = Hash256;
 
 // ---- SHA-256 ----------------------------------------------------------------------------------------------------
 

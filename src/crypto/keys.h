@@ -15,6 +15,7 @@
 #include "base/parallel.h"
 #include "base/result.h"
 #include "crypto/hash.h"
+#include "crypto/key_bytes.h"
 #include "crypto/signature_fault.h"
 
 /// Chain keys: ECDSA over secp256k1. Keys are compressed, signatures are strict DER (or 64 bytes) with low S: one
@@ -23,15 +24,12 @@
 /// Values are immutable and may be read by several threads; the free functions may be called from any thread.
 namespace rhizome::crypto {
 
-/// What is signed: the hash of something. Callers hash with a tag of their own purpose (crypto/hash.h).
-using Digest = Hash256;
-
 /// A point of the curve, kept with its compressed form. Order and equality are those of the 33 bytes.
 class PublicKey {
 public:
-    static constexpr std::size_t kSize = 33;
+    using Array = PublicKeyBytes;
+    static constexpr std::size_t kSize = std::tuple_size_v<Array>;
     static constexpr std::size_t kUncompressedSize = 65;
-    using Array = std::array<std::uint8_t, kSize>;
 
     /// From 33 bytes, 02 or 03 in front; anything else, or an x that is on no point, is `BadKey`. Finding y is a square
     /// root, about an eighth of a verification: keep the key, not its bytes, where one key checks many signatures.
@@ -87,9 +85,9 @@ private:
 /// signatures from elsewhere have it; `verify` is what refuses it.
 class Signature {
 public:
-    static constexpr std::size_t kCompactSize = 64;
+    using Compact = CompactSignature;
+    static constexpr std::size_t kCompactSize = std::tuple_size_v<Compact>;
     static constexpr std::size_t kDerSizeMax = 72;
-    using Compact = std::array<std::uint8_t, kCompactSize>;
 
     /// From DER without a hash type behind it. `BadDer` exactly where BIP 66 refuses the encoding (lengths, tags,
     /// signs, padding, trailing bytes, more than 72 bytes), `OutOfRange` for well-formed numbers that are out of range.

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/codec.h"
+#include "crypto/derive.h"
 
 namespace rhizome::ledger {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "crypto/derive.h"
+#include "crypto/key_bytes.h"
 #include "ledger/reject.h"
 #include "ledger/tx.h"
 
@@ -15,7 +15,7 @@
 namespace rhizome::ledger {
 
 /// A node's chain key: what votes, seals and reports are signed with.
-using MemberKey = crypto::PublicKey::Array;
+using MemberKey = crypto::PublicKeyBytes;
 
 /// What the state keeps of a member under `/chain/`.
 struct Member {

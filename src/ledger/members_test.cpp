@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "crypto/derive.h"
 #include "ledger/chain_records.h"
 #include "ledger/member.h"
 #include "ledger/special_kinds.h"

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "crypto/derive.h"
 #include "ledger/member.h"
 #include "script/locks.h"
 #include "script/script.h"

@@ -2,8 +2,19 @@
 #include "ledger/signature_cache.h"
 
 #include "base/codec.h"
+#include "crypto/keys.h"
 
 namespace rhizome::ledger {
+
+SignatureCache::SignatureCache(std::size_t generation_max) : generation_max_(generation_max) {}
+SignatureCache::~SignatureCache() = default;
+SignatureCache::SignatureCache(SignatureCache&&) noexcept = default;
+SignatureCache& SignatureCache::operator=(SignatureCache&&) noexcept = default;
+
+crypto::RecentKeys& SignatureCache::keys() {
+    if (!keys_) keys_ = std::make_unique<crypto::RecentKeys>();
+    return *keys_;
+}
 
 SignatureCache::Key SignatureCache::key_of(const crypto::Hash256& digest, ByteView public_key, ByteView signature) {
     Writer out{32 + 34 + 74};

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <unordered_set>
 
 #include "base/bytes.h"
 #include "crypto/hash.h"
-#include "crypto/keys.h"
+
+namespace rhizome::crypto {
+class RecentKeys;
+}
 
 namespace rhizome::ledger {
 
@@ -16,7 +19,10 @@ namespace rhizome::ledger {
 class SignatureCache {
 public:
     /// 100,000 signatures take about 10 MB.
-    explicit SignatureCache(std::size_t generation_max = 50'000) : generation_max_(generation_max) {}
+    explicit SignatureCache(std::size_t generation_max = 50'000);
+    ~SignatureCache();
+    SignatureCache(SignatureCache&&) noexcept;
+    SignatureCache& operator=(SignatureCache&&) noexcept;
 
     using Key = crypto::Hash256;
     static Key key_of(const crypto::Hash256& digest, ByteView public_key, ByteView signature);
@@ -26,13 +32,13 @@ public:
     [[nodiscard]] std::size_t size() const { return newer_.size() + older_.size(); }
 
     /// For whoever verifies what is not known yet, to find the points of keys by; on the thread that also inserts.
-    crypto::RecentKeys& keys() { return keys_ ? *keys_ : keys_.emplace(); }
+    crypto::RecentKeys& keys();
 
 private:
     std::unordered_set<Key> newer_;
     std::unordered_set<Key> older_;
     std::size_t generation_max_;
-    std::optional<crypto::RecentKeys> keys_;  ///< made when somebody verifies: many caches only remember
+    std::unique_ptr<crypto::RecentKeys> keys_;  ///< made when somebody verifies: many caches only remember
 };
 
 }  // namespace rhizome::ledger

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/keys.h"
 #include "ledger/apply.h"
 #include "ledger/block_factory.h"
 #include "runtime/thread_pool.h"

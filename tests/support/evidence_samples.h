@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "consensus/evidence.h"
+#include "crypto/derive.h"
 #include "support/test_chain.h"
 
 /// Evidence, good and bad, signed with keys that are the same in every run.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/ensure.h"
+#include "crypto/derive.h"
 #include "ledger/codec.h"
 #include "ledger/limits.h"
 #include "script/script.h"

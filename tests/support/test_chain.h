@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "crypto/derive.h"
 #include "ledger/apply.h"
 #include "ledger/block_factory.h"
 #include "ledger/pending_pool.h"

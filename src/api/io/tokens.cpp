@@ -13,6 +13,7 @@
 #include "cluster/names.h"
 #include "cluster/object.h"
 #include "crypto/ed25519.h"
+#include "crypto/keys.h"
 
 namespace rhizome::api {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/io/backend.h"
+#include "crypto/ed25519.h"
 #include "node/gossip.h"
 #include "node/host.h"
 #include "node/kube/member_authorities.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/kube/member_authorities.h"
+#include "crypto/keys.h"
 
 #include <gtest/gtest.h>
 

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "crypto/derive.h"
 #include "crypto/seal.h"
 #include "ledger/chain_records.h"
 #include "ledger/check.h"
