@@ -60,7 +60,7 @@ private:
 Task<Result<std::string>> ask(Client* client, Origin origin, std::string method, std::size_t bytes_max = 1000) {
     Request request;
     request.method = std::move(method);
-    CO_TRY(const auto answer, co_await client->send(std::move(origin), std::move(request), after(seconds{20})));
+    CO_TRY(const auto answer, co_await client->send(std::move(origin), std::move(request), after(seconds{180})));
     CO_TRY(auto body, co_await answer->read_body(bytes_max));
     co_return fmt::format("{} {}", answer->status(), body);
 }
@@ -197,7 +197,7 @@ Task<Result<std::string>> upload(Client* client, Origin origin, Client::BodySour
     request.method = "POST";
     if (!length.empty()) request.headers.set("Content-Length", length);
     CO_TRY(const auto answer,
-           co_await client->send(std::move(origin), std::move(request), after(seconds{20}), std::move(source)));
+           co_await client->send(std::move(origin), std::move(request), after(seconds{180}), std::move(source)));
     co_return co_await answer->read_body(1000);
 }
 

@@ -74,7 +74,7 @@ struct Slow {
 Task<Result<std::string>> begin_slow(Client* client, Origin origin, std::unique_ptr<Answer>* out) {
     Request request;
     request.target = "/slow";
-    CO_TRY(*out, co_await client->send(std::move(origin), std::move(request), after(seconds{20})));
+    CO_TRY(*out, co_await client->send(std::move(origin), std::move(request), after(seconds{180})));
     Bytes buffer(100);
     CO_TRY(const std::size_t got, co_await (*out)->read_some(buffer));
     co_return std::string(as_text(ByteView{buffer.data(), got}));
@@ -166,7 +166,7 @@ Task<Result<std::string>> talk_websocket(Client* client, Origin origin) {
     request.target = "/exec";
     std::vector<std::string> protocols{"v5.channel.k8s.io"};
     CO_TRY(const auto socket, co_await connect_websocket(*client, std::move(origin), std::move(request),
-                                                         std::move(protocols), after(seconds{20})));
+                                                         std::move(protocols), after(seconds{180})));
     std::string out = socket->protocol();
     const std::string large(100'000, 'z');
     CO_TRY(co_await socket->write(WebSocket::Kind::Text, as_bytes("hi")));

@@ -35,7 +35,7 @@ constexpr std::string_view kCutOff = "a peer was cut off for what it sent";
 /// Whether the node says anything once the handshake is done. With TLS 1.3 a client learns only then that its
 /// certificate was refused.
 stream::Task<bool> read_one(stream::Address address, std::shared_ptr<const stream::TlsContext> tls) {
-    const auto deadline = stream::after(seconds{30});
+    const auto deadline = stream::after(seconds{180});
     auto plain = co_await stream::connect(std::move(address), deadline);
     if (!plain) co_return false;
     auto secured = co_await stream::tls_connect(*std::move(plain), std::move(tls), std::string{}, deadline);

@@ -39,12 +39,12 @@ struct FakeTerminal {
         EXPECT_EQ(::tcgetattr(kept.get(), &now), 0);
         return (now.c_lflag & ECHO) != 0;
     }
-    /// Reads until the screen shows `text`; the 20 s are for a hung test only.
+    /// Reads until the screen shows `text`; the time is for a hung test only.
     std::string wait_for(const std::string& text) {
         std::string seen;
         while (seen.find(text) == std::string::npos) {
             pollfd wait{person.get(), POLLIN, 0};
-            if (::poll(&wait, 1, 20'000) <= 0) break;
+            if (::poll(&wait, 1, 180'000) <= 0) break;
             char buffer[256];
             const auto got = ::read(person.get(), buffer, sizeof buffer);
             if (got <= 0) break;

@@ -38,8 +38,8 @@ Task<void> serve(Listener* listener) {
 }
 
 Task<Result<std::string>> talk(Address to, std::string text) {
-    CO_TRY(const auto stream, co_await connect(to, after(seconds{10})));
-    stream->set_read_deadline(after(seconds{10}));
+    CO_TRY(const auto stream, co_await connect(to, after(seconds{180})));
+    stream->set_read_deadline(after(seconds{180}));
     CO_TRY(co_await write_all(*stream, as_bytes(text)));
     CO_TRY(co_await stream->shutdown());
     std::string out;
@@ -147,14 +147,14 @@ TEST(Tcp, ATakenPortSaysSo) {
 }
 
 Task<Result<std::size_t>> read_late(Address to) {
-    CO_TRY(const auto stream, co_await connect(to, after(seconds{10})));
+    CO_TRY(const auto stream, co_await connect(to, after(seconds{180})));
     std::array<std::uint8_t, 10> buffer{};
     stream->set_read_deadline(after(milliseconds{5}));
     const auto late = co_await stream->read_some(buffer);
     if (late) co_return fail(ErrorKind::Failed, "the deadline did nothing");
     const auto still = co_await stream->read_some(buffer);
     if (still) co_return fail(ErrorKind::Failed, "a passed deadline holds");
-    stream->set_read_deadline(after(seconds{10}));
+    stream->set_read_deadline(after(seconds{180}));
     CO_TRY(co_await write_all(*stream, as_bytes("late")));
     co_return co_await stream->read_some(buffer);
 }
@@ -176,7 +176,7 @@ TEST(Tcp, CloseEndsAWaitingRead) {
     auto listener = Listener::open(context, {.address = loopback()}).value().release();
     const std::unique_ptr<Listener> owned{listener};
     const Strand strand = context.make_strand();
-    auto stream = block_on(context, strand, connect(listener->local(), after(seconds{10}))).value().release();
+    auto stream = block_on(context, strand, connect(listener->local(), after(seconds{180}))).value().release();
     const std::unique_ptr<Stream> keep{stream};
     Result<std::size_t> result = 99u;
     spawn(strand, read_noting(stream, &result));
@@ -202,7 +202,7 @@ TEST(Tcp, ConnectionsBeyondTheLimitWaitUntilOneEnds) {
     spawn(listener->strand(), take_noting(listener.get(), &taken));
     std::vector<std::unique_ptr<Stream>> clients;
     for (int i = 0; i < 3; ++i)
-        clients.push_back(std::move(block_on(context, connect(listener->local(), after(seconds{10}))).value()));
+        clients.push_back(std::move(block_on(context, connect(listener->local(), after(seconds{180}))).value()));
     context.run_until([&] { return taken.size() == 2; });
     context.run_ready();
     EXPECT_EQ(taken.size(), 2u);
@@ -227,7 +227,7 @@ TEST(Tcp, AcceptSurvivesAProcessWithoutDescriptors) {
     auto listener = std::move(Listener::open(context, {.address = loopback(), .log = log}).value());
     std::vector<std::unique_ptr<Stream>> taken;
     spawn(listener->strand(), take_noting(listener.get(), &taken));
-    const auto client = std::move(block_on(context, connect(listener->local(), after(seconds{10}))).value());
+    const auto client = std::move(block_on(context, connect(listener->local(), after(seconds{180}))).value());
     // The client is in the backlog; now every descriptor is used up, then given back.
     context.run_until([&] { return taken.size() == 1; });
     const int extra = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

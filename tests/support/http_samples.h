@@ -75,7 +75,8 @@ inline http::Origin to(const http::Server& server, std::shared_ptr<const stream:
 }
 
 inline Task<Result<std::string>> fetch(http::Client* client, http::Origin origin, http::Request request) {
-    CO_TRY(const auto answer, co_await client->send(std::move(origin), std::move(request), stream::after(seconds{20})));
+    CO_TRY(const auto answer,
+           co_await client->send(std::move(origin), std::move(request), stream::after(seconds{180})));
     CO_TRY(auto body, co_await answer->read_body(8 << 20));
     co_return fmt::format("{} {}", answer->status(), body);
 }

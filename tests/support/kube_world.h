@@ -101,7 +101,7 @@ private:
         origin.address = daemon_->api_addresses().front();
         origin.tls = std::move(context);
         origin.server_name = "127.0.0.1";
-        auto answer = co_await client.send(origin, std::move(request), stream::after(seconds{60}));
+        auto answer = co_await client.send(origin, std::move(request), stream::after(seconds{180}));
         Answered out;
         if (!answer) {
             out.text = answer.error().message;

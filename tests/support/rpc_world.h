@@ -100,7 +100,7 @@ private:
         http::Origin origin;
         origin.address = daemon->rpc_addresses().front();
         origin.tls = any_tls();
-        auto answer = co_await client.send(origin, std::move(request), stream::after(seconds{30}));
+        auto answer = co_await client.send(origin, std::move(request), stream::after(seconds{180}));
         Raw out;
         if (!answer) co_return out;
         out.status = (*answer)->status();

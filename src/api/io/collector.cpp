@@ -26,8 +26,6 @@ constexpr milliseconds kAgainFirst{1'000};
 constexpr milliseconds kAgainMost{60'000};
 constexpr std::size_t kAtOnce = 64;
 constexpr std::size_t kScanStep = 2'048;
-/// Of one change, the signature and the block with it.
-constexpr std::string_view kPatience = "20s";
 
 bool matters(const Standing& one) {
     if (!one) return false;
@@ -39,11 +37,16 @@ bool matters(const Standing& one) {
 }  // namespace
 
 struct Collector::Inside {
-    Inside(SharedService service_in, const stream::Strand& strand_in)
-        : service(std::move(service_in)), strand(strand_in), woken(strand_in), registry(service->registry()) {}
+    Inside(SharedService service_in, const stream::Strand& strand_in, std::string patience_in)
+        : service(std::move(service_in)),
+          strand(strand_in),
+          patience(std::move(patience_in)),
+          woken(strand_in),
+          registry(service->registry()) {}
 
     const SharedService service;
     const stream::Strand strand;
+    const std::string patience;
     stream::Event woken;
     bool stopping = false;
     const std::shared_ptr<Leave> leave = std::make_shared<Leave>();  ///< when it stops
@@ -159,7 +162,7 @@ struct Collector::Inside {
                      .name_space = kind->namespaced ? std::string{chore.path.namespace_name()} : std::string{},
                      .resource = std::string{kind->plural},
                      .name = std::string{chore.path.name()}};
-        call.query = Query{{{"timeout", std::string{kPatience}}, {"fieldManager", "garbage-collector"}}};
+        call.query = Query{{{"timeout", patience}, {"fieldManager", "garbage-collector"}}};
         call.user = {.name = std::string{kUser}, .groups = {std::string{kMasters}, std::string{kAuthenticated}}};
         call.now = service->backend.now();
         service->backend.fill_with_entropy(call.entropy);
@@ -214,8 +217,8 @@ struct Collector::Inside {
         const auto call = call_for(chore);
         bool done = false;
         if (call) {
-            const Patience patience{.leave = leave};
-            const Reply reply = co_await write(service, *call, strand, {}, patience);
+            const Patience until_stopped{.leave = leave};
+            const Reply reply = co_await write(service, *call, strand, {}, until_stopped);
             done = reply.code < 400;
         }
         // What is done is no longer told of; what nevertheless is, is not tried again and again.
@@ -251,8 +254,8 @@ struct Collector::Inside {
     }
 };
 
-Collector::Collector(SharedService service, const stream::Strand& strand)
-    : inside_(std::make_shared<Inside>(std::move(service), strand)) {
+Collector::Collector(SharedService service, const stream::Strand& strand, std::string patience)
+    : inside_(std::make_shared<Inside>(std::move(service), strand, std::move(patience))) {
     const std::weak_ptr<Inside> weak = inside_;
     inside_->bell = inside_->service->backend.live().on_change([weak, strand] {
         strand.post([weak] {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "api/io/front.h"
 #include "stream/strand.h"
@@ -16,7 +17,8 @@ namespace rhizome::api {
 /// once.
 class Collector {
 public:
-    Collector(SharedService service, const stream::Strand& strand);
+    /// `patience`: of one change, the signature and the block with it; after it the change is tried again.
+    Collector(SharedService service, const stream::Strand& strand, std::string patience = "20s");
     /// Returns when it has ended. Not from a task.
     ~Collector();
     Collector(const Collector&) = delete;

@@ -67,7 +67,7 @@ protected:
         http::Request request{.method = std::move(method), .target = std::move(target)};
         if (!body.empty()) request.headers.add("Content-Type", "application/json");
         request.body = std::move(body);
-        auto answer = co_await client.send(std::move(origin), std::move(request), stream::after(seconds{60}));
+        auto answer = co_await client.send(std::move(origin), std::move(request), stream::after(seconds{180}));
         GossipAnswer out;
         if (!answer) {
             out.text = answer.error().message;
@@ -85,7 +85,7 @@ protected:
         http::Client client;
         http::Request request{.method = "GET",
                               .target = fmt::format("{}?watch=true&resourceVersion={}", kEvents, since)};
-        auto answer = co_await client.send(std::move(watched), std::move(request), stream::after(seconds{60}));
+        auto answer = co_await client.send(std::move(watched), std::move(request), stream::after(seconds{180}));
         if (!answer) co_return answer.error().message;
         const GossipAnswer made = co_await ask_task(std::move(written), "POST", kEvents, std::move(body));
         if (made.status != 201) co_return made.text;

@@ -20,8 +20,6 @@ using test::kMaps;
 
 class KubeAbuse : public test::KubeNode {
 protected:
-    void change(DaemonOptions& options) override { options.rpc_limits.body_gap = milliseconds{200}; }
-
     /// Refused with this code and reason, in the API's form, and nothing is stored.
     void expect_refused(const KubeReply& reply, unsigned code, std::string_view reason, std::string_view what) {
         SCOPED_TRACE(what);
@@ -56,8 +54,8 @@ protected:
 private:
     static Task<Result<KubeReply>> raw_task(test::KubeAccess access, std::string first, std::string piece,
                                             std::size_t more) {
-        CO_TRY(const auto connection, co_await KubeConnection::open(std::move(access), stream::after(seconds{30})));
-        connection->bytes().set_write_deadline(stream::after(seconds{30}));
+        CO_TRY(const auto connection, co_await KubeConnection::open(std::move(access), stream::after(seconds{180})));
+        connection->bytes().set_write_deadline(stream::after(seconds{180}));
         bool open = (co_await stream::write_all(connection->bytes(), as_bytes(first))).has_value();
         // A server that has heard enough stops reading: what it said before is there to be read all the same.
         for (std::size_t i = 0; i < more && open; ++i)
@@ -131,7 +129,13 @@ TEST_F(KubeAbuse, HeadersThatNeverEndAreRefused) {
     expect_refused(raw(head("Content-Length: 5\r\nContent-Length: 6\r\n") + "hello"), 400, "BadRequest", "two lengths");
 }
 
-TEST_F(KubeAbuse, ABodyThatDoesNotComeIsNotWaitedFor) {
+/// A node that waits so shortly for the next piece of a body that a busy machine may keep it waiting as long.
+class KubeAbuseOfTheImpatient : public KubeAbuse {
+protected:
+    void change(DaemonOptions& options) override { options.rpc_limits.body_gap = milliseconds{200}; }
+};
+
+TEST_F(KubeAbuseOfTheImpatient, ABodyThatDoesNotComeIsNotWaitedFor) {
     expect_refused(raw(head("Content-Length: 100\r\n") + R"({"apiVersion")"), 408, "Timeout", "a slow body");
 }
 
@@ -141,18 +145,14 @@ TEST_F(KubeAbuse, ManyLargeBodiesAtOnceAreAnsweredAllTheSame) {
     const std::string megabyte(1u << 20, ' ');
     std::vector<std::thread> threads;
     std::atomic<int> refused = 0;
-    std::atomic<int> late = 0;
     for (int i = 0; i < kAtOnce; ++i)
         threads.emplace_back([&] {
             const std::string chunk = fmt::format("{:x}\r\n{}\r\n", megabyte.size(), megabyte);
             const KubeReply reply = raw(head("Transfer-Encoding: chunked\r\n"), chunk, 10);
             refused += reply.status == 413 || reply.status == 429 ? 1 : 0;
-            // These nodes wait 200 ms for the next piece: on a machine with other work that is not always enough.
-            late += reply.status == 408 ? 1 : 0;
         });
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(refused + late, kAtOnce);
-    EXPECT_GT(refused, 0);
+    EXPECT_EQ(refused, kAtOnce);
     EXPECT_EQ(documents(), before_);
     EXPECT_EQ(ask("GET", kMaps).status, 200u);
 }

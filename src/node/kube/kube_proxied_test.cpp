@@ -20,10 +20,7 @@ constexpr const char* kPods = "/api/v1/namespaces/default/pods";
 
 class KubeProxied : public test::KubeNode {
 protected:
-    void change(DaemonOptions& options) override {
-        options.api_proxy.to_loopback = true;
-        options.api_proxy.answer_time = milliseconds{3'000};
-    }
+    void change(DaemonOptions& options) override { options.api_proxy.to_loopback = true; }
     void SetUp() override {
         KubeNode::SetUp();
         if (HasFatalFailure()) return;
@@ -220,7 +217,15 @@ TEST_F(KubeProxied, LargeBodiesGoThroughPieceByPiece) {
     EXPECT_EQ(heard().back().headers.find("Content-Length"), std::to_string(large.size()));
 }
 
-TEST_F(KubeProxied, WhoDoesNotAnswerIsSaidToBeUnreachable) {
+class KubeProxiedShortly : public KubeProxied {
+protected:
+    void change(DaemonOptions& options) override {
+        KubeProxied::change(options);
+        options.api_proxy.answer_time = milliseconds{3'000};
+    }
+};
+
+TEST_F(KubeProxiedShortly, WhoDoesNotAnswerIsSaidToBeUnreachable) {
     make_web();
     make_service("gone", R"({"port":80})");
     const unsigned closed = port(secure_);

@@ -80,7 +80,7 @@ protected:
     /// Lists and watches, and now and then leaves and goes on from where it was.
     static Task<void> follow(Watcher* watcher, test::KubeAccess access) {
         while (!watcher->done && watcher->fault.empty()) {
-            auto connection = co_await KubeConnection::open(access, stream::after(seconds{60}));
+            auto connection = co_await KubeConnection::open(access, stream::after(seconds{180}));
             if (!connection) {
                 watcher->fault = connection.error().message;
                 break;
@@ -131,7 +131,7 @@ protected:
     /// Creates, changes and deletes at random among names of its own.
     static Task<void> write(unsigned number, test::KubeAccess access, unsigned* wrong) {
         Random random{number};
-        auto opened = co_await KubeConnection::open(std::move(access), stream::after(seconds{60}));
+        auto opened = co_await KubeConnection::open(std::move(access), stream::after(seconds{180}));
         if (!opened) {
             ++*wrong;
             co_return;
@@ -175,7 +175,7 @@ Task<void> write_and_end(std::vector<Task<void>> writers, test::KubeAccess acces
             if (--left == 0) done.set();
         });
     co_await done.wait();
-    auto connection = co_await KubeConnection::open(std::move(access), stream::after(seconds{60}));
+    auto connection = co_await KubeConnection::open(std::move(access), stream::after(seconds{180}));
     if (connection) (void)co_await (*connection)->ask((*connection)->request("POST", kMaps, last));
 }
 
@@ -213,7 +213,7 @@ TEST_F(KubeWatch, AReaderThatFallsBehindIsToldSoAndCanBeginAnew) {
         201u);
     stream::IoContext io{{.threads = 0}};
     const stream::Strand strand = io.make_strand();
-    auto opened = stream::block_on(io, strand, KubeConnection::open(access_, stream::after(seconds{60})));
+    auto opened = stream::block_on(io, strand, KubeConnection::open(access_, stream::after(seconds{180})));
     ASSERT_TRUE(opened);
     KubeConnection& slow = **opened;
     const auto begun =
@@ -222,7 +222,7 @@ TEST_F(KubeWatch, AReaderThatFallsBehindIsToldSoAndCanBeginAnew) {
     // More than sockets hold between two processes, and more changes than the node remembers. Nobody reads meanwhile.
     constexpr int kChanges = 400;
     const std::string filling(100'000, 'x');
-    auto writer = stream::block_on(io, strand, KubeConnection::open(access_, stream::after(seconds{60})));
+    auto writer = stream::block_on(io, strand, KubeConnection::open(access_, stream::after(seconds{180})));
     ASSERT_TRUE(writer);
     for (int i = 0; i < kChanges; ++i) {
         const std::string body = config_map(i == 0 ? "m" : "", fmt::format("{}{}", filling, i));

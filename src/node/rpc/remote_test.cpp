@@ -123,7 +123,7 @@ TEST_F(RpcRemote, ABodyHasABound) {
 /// Everything that comes until the node ends the connection; cut off when it does not end it.
 stream::Task<Result<std::string>> read_to_end(stream::Address address, std::shared_ptr<const stream::TlsContext> tls,
                                               std::string say) {
-    const auto deadline = stream::after(seconds{60});
+    const auto deadline = stream::after(seconds{180});
     CO_TRY(auto link, co_await stream::connect(std::move(address), deadline));
     if (tls) {
         CO_TRY(link, co_await stream::tls_connect(std::move(link), std::move(tls), std::string{}, deadline));

@@ -103,7 +103,7 @@ stream::Task<Result<void>> open_and_dawdle(http::Client* client, http::Origin or
     limits.message_bytes_max = 16u << 20;
     std::vector<std::string> protocols(1, "rhizome.v1");
     CO_TRY(const auto socket, co_await http::connect_websocket(*client, std::move(origin), std::move(request),
-                                                               protocols, stream::after(seconds{60}), limits));
+                                                               protocols, stream::after(seconds{180}), limits));
     const std::string wish = R"({"type":"subscribe","events":["changes"],"prefix":"/namespaces/large"})";
     CO_TRY(co_await socket->write(http::WebSocket::Kind::Text, as_bytes(wish)));
     CO_TRY(const auto begun, co_await socket->read());
@@ -140,7 +140,7 @@ TEST_F(Subscribe, OneThatReadsTooSlowlyIsCut) {
         auto wish = draft_wish_from_json(json::print(to_json(form)), view->state).value();
         wish.now = runtime::now();
         const auto tx = sign(ledger::make_draft(wish, view->state).value());
-        auto reply = local->ask("POST", "/rhizome/v1/txs?wait=final", text_of(tx), seconds{60});
+        auto reply = local->ask("POST", "/rhizome/v1/txs?wait=final", text_of(tx), seconds{180});
         ASSERT_TRUE(reply && reply->is_good()) << (reply ? json::print(reply->body) : reply.error().message);
     };
     for (const bool slow : {false, true}) {

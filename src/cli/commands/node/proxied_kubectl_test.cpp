@@ -25,7 +25,7 @@ protected:
         const auto end = runtime::run_process({.program = "kubectl",
                                                .arguments = std::move(words),
                                                .environment = environment,
-                                               .deadline = milliseconds{60'000}});
+                                               .deadline = milliseconds{180'000}});
         if (end) return *end;
         runtime::ProcessEnd failed;
         failed.exit_code = 255;

@@ -217,7 +217,7 @@ TEST_F(ProxyKubectl, IsKubectlsPlugin) {
         const auto end = runtime::run_process({.program = "kubectl",
                                                .arguments = std::move(words),
                                                .environment = mine,
-                                               .deadline = milliseconds{60'000}});
+                                               .deadline = milliseconds{180'000}});
         runtime::ProcessEnd failed;
         failed.exit_code = 255;
         return end ? *end : failed;

@@ -65,7 +65,7 @@ TEST_F(PlaygroundKill, AnUpThatIsKilledOrInterruptedLeavesNothing) {
         }));
         const auto started = processes();
         ASSERT_TRUE(runtime::send_signal(up->id(), signal));
-        ASSERT_TRUE(runtime::wait_for_end(up->id(), seconds{60}));
+        ASSERT_TRUE(runtime::wait_for_end(up->id(), seconds{180}));
         if (signal == SIGKILL) {
             EXPECT_NE(refused({"status"}, 5).find("'up' was ended before it was done"), std::string::npos);
             good({"down"});
