@@ -235,16 +235,24 @@ Result<ConsensusPart, Reject> Judge::follow(const Turn& turn, const ledger::Seal
     if (ends.ends != records::ends_of(parent.view()).ends) part.records.emplace_back(records::ends(), encode(ends));
 
     Electorate electorate = turn.electorate;
+    // This block writes down a recovery that the parent's Cluster asked for. Who was heard of before it is no reason to
+    // wait for anybody: they may be what was lost. Whoever attests in the new generation is taken in.
+    const bool recovered = electorate.generation != Electorate::of(parent.view(), {}).generation;
+    const bool forgets = recovered && parent.parameters().rules_version >= kRulesForgetting;
+    if (forgets) {
+        state::Cursor heard = parent.view().walk(records::all_slots());
+        while (const state::Entry* entry = heard.next())
+            if (!counted.slots.contains(records::key_in(*entry)))
+                part.records.emplace_back(records::slot(records::key_in(*entry)), Bytes{});
+    }
     const ledger::Height height = turn.parent_header.height + 1;
     const auto shown = records::shown_final_of(parent.view());
     if (const auto end = newest_shown(votes, electorate, ends, shown, parent.parameters().trust)) {
         part.records.emplace_back(records::final_checkpoint(),
                                   encode(records::ShownFinal{end->checkpoint, end->height, shown.height}));
-        change_voters(electorate, *end, parent.view(), height);
+        if (!forgets) change_voters(electorate, *end, parent.view(), height);
     }
-    // Also writes down a recovery that the parent's Cluster asked for.
-    if (electorate != turn.electorate || turn.parent.view().get(records::electorate()) == nullptr ||
-        electorate.generation != Electorate::of(parent.view(), {}).generation)
+    if (electorate != turn.electorate || turn.parent.view().get(records::electorate()) == nullptr || recovered)
         for (auto& record : electorate.to_records()) part.records.push_back(std::move(record));
     return part;
 }

@@ -58,6 +58,9 @@ private:
     const Signatures& signatures_;
 };
 
+/// From this `rulesVersion` on a recovery forgets who was heard of before it, so that only those who are there vote.
+inline constexpr std::uint32_t kRulesForgetting = 2;
+
 /// How many votes a block may carry: every member's for some slots it missed.
 inline constexpr std::size_t kCarriedVotesMax = 20'000;
 

@@ -218,6 +218,7 @@ SharedTx recover(const LedgerState& state, std::uint64_t generation, const std::
     json::Array voters;
     for (const std::size_t machine : machines) voters.emplace_back(name_of(machine));
     document["spec"]["recovery"] = json::Object{{"generation", generation}, {"voters", std::move(voters)}};
+    document["spec"]["rulesVersion"] = consensus::kRulesForgetting;
     return checked({.inputs = {{.previous = cluster->origin().latest.output, .unlocking = owner_unlock()}},
                     .outputs = {{.value = json::print(document), .locking = owner_lock()}}});
 }

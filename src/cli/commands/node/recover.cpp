@@ -11,6 +11,7 @@
 #include "cli/data_option.h"
 #include "cli/print.h"
 #include "cli/text.h"
+#include "consensus/judge.h"
 #include "ledger/special_kinds.h"
 
 namespace rhizome::cli {
@@ -52,6 +53,8 @@ Result<void> run_recover(Invocation& call) {
     json::Array voters;
     for (const std::string& name : plan.voters) voters.emplace_back(name);
     cluster["spec"]["recovery"] = json::Object{{"generation", plan.generation}, {"voters", std::move(voters)}};
+    if (cluster.number_at({"spec", "rulesVersion"}) < std::int64_t{consensus::kRulesForgetting})
+        cluster["spec"]["rulesVersion"] = consensus::kRulesForgetting;
     TRY(const auto answer, write_changes(call, *client, {{.document = json::print(cluster)}}));
     print_data(call, answer, [&] {
         return fmt::format("generation {}, voters from now on: {}{}\n", plan.generation, join(plan.voters, ", "),
@@ -67,7 +70,7 @@ Command recover_command() {
         data_option(),
         {.name = "voter",
          .value_name = "NAME",
-         .help = "a machine that votes from now on; default: all members that are heard of",
+         .help = "a machine that votes from now on; default: all members that are linked or heard of",
          .repeatable = true},
         {.name = "force", .help = "also where nothing seems lost, or the new voters are silent"},
         {.name = "yes", .letter = 'y', .help = "do not ask"}};
