@@ -17,8 +17,9 @@ enum class SafetyRule : std::uint8_t {
     SameParentEvidence,  ///< two headers accuse only when they stand on one parent
     LockPoints,          ///< an ancestor's authority outlives its edits
     Standing,            ///< whoever missed a turn waits behind the others
+    FinalsStay,          ///< only a higher recovery generation takes back what is final
 };
-inline constexpr std::size_t kSafetyRules = 7;
+inline constexpr std::size_t kSafetyRules = 8;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

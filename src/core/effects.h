@@ -115,6 +115,9 @@ struct MoveTip {
     };
     std::vector<Adopted> branch{};  ///< oldest first; its first block's parent was on the chain before
     state::StateView view{};
+    /// A recovery took back what was final: of the blocks marked so, those below the fork still are. One write with the
+    /// move, so that no crash leaves a mark beside the chain.
+    bool takes_back = false;
 };
 /// What this node signed: `OwnVotes::encode`. The record before it is no longer needed.
 struct RecordVotes {
@@ -205,6 +208,12 @@ struct FinalMoved {
     ledger::BlockHash block{};
     ledger::Height height{};
 };
+/// A recovery began a chain without what was final here. Comes before the `TipMoved` of the same step.
+struct FinalsTakenBack {
+    ledger::Height from{};         ///< up to here it was final before
+    ledger::Height to{};           ///< up to here it still is: where the chains part
+    std::uint64_t generation = 0;  ///< of the recovery
+};
 /// What keeps this node from doing its part, for `status` and the operator.
 enum class Condition : std::uint8_t {
     ClockOff,           ///< neither seals nor votes: its clock is too far from the others'
@@ -217,7 +226,7 @@ struct ConditionChanged {
     Condition condition{};
     bool holds = false;
 };
-using Notice = std::variant<TipMoved, FinalMoved, ConditionChanged>;
+using Notice = std::variant<TipMoved, FinalMoved, FinalsTakenBack, ConditionChanged>;
 struct Publish {
     Notice notice{};
 };

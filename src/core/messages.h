@@ -25,6 +25,7 @@ struct Status {
     ledger::Height height{};
     consensus::Checkpoint justified{};
     consensus::Checkpoint final_checkpoint{};
+    std::uint64_t generation = 0;  ///< of recovery, of the tip
     /// Who has the same votes need not be sent any.
     consensus::VoteSums votes{};
 };

@@ -53,6 +53,12 @@ ledger::Height Node::final_height() const { return inside_->final_node->header.h
 std::uint64_t Node::final_generation() const {
     return inside_->facts.at(inside_->final_node->hash).electorate->generation;
 }
+std::uint64_t Node::generation_heard() const {
+    std::uint64_t highest = inside_->generation();
+    for (const auto& [id, peer] : inside_->peers)
+        if (peer.is_member) highest = std::max(highest, peer.generation);
+    return highest;
+}
 consensus::Checkpoint Node::justified() const { return *inside_->book.justified().rbegin(); }
 std::size_t Node::pending() const { return inside_->pool.size(); }
 ledger::SharedTx Node::pending_tx(const ledger::TxId& id) const { return inside_->pool.find(id); }

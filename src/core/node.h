@@ -82,6 +82,8 @@ public:
     [[nodiscard]] ledger::BlockHash final_block() const;
     [[nodiscard]] ledger::Height final_height() const;
     [[nodiscard]] std::uint64_t final_generation() const;  ///< recovery generation of the newest final block
+    /// The highest recovery generation of this node's tip and of what linked members say of theirs.
+    [[nodiscard]] std::uint64_t generation_heard() const;
     [[nodiscard]] consensus::Checkpoint justified() const;
     [[nodiscard]] std::size_t pending() const;
     [[nodiscard]] ledger::SharedTx pending_tx(const ledger::TxId& id) const;  ///< null when it does not wait here

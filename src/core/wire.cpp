@@ -55,6 +55,7 @@ void put(Writer& out, const Status& message) {
     out.u64(message.height.number());
     put(out, message.justified);
     put(out, message.final_checkpoint);
+    out.u64(message.generation);
     for (const auto& one : message.votes) out.u64(one.epoch.number()).u64(one.sum);
 }
 void put(Writer& out, const Transactions& message) {
@@ -165,6 +166,7 @@ Result<Status, DecodeFault> get_status(Reader& in) {
     message.height = ledger::Height{height};
     TRY(message.justified, get_checkpoint(in));
     TRY(message.final_checkpoint, get_checkpoint(in));
+    TRY(message.generation, in.u64());
     for (auto& one : message.votes) {
         TRY(const auto epoch, in.u64());
         one.epoch = consensus::Epoch{epoch};
@@ -383,7 +385,7 @@ std::string_view name(MessageType type) {
 std::size_t bytes_max(MessageType type) {
     switch (type) {
         case MessageType::Status:
-            return 1 + 8 + 33 + ledger::BlockHash::kSize + 8 + 2 * kCheckpointBytes +
+            return 1 + 8 + 33 + ledger::BlockHash::kSize + 8 + 2 * kCheckpointBytes + 8 +
                    std::tuple_size_v<consensus::VoteSums> * 16;
         case MessageType::Transactions: return 1 + kCountBytes + ledger::kTxBytesMax + kCountBytes;
         case MessageType::NewBlock: return 1 + kBlocksBytesMax / 2;

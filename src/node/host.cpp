@@ -235,7 +235,8 @@ Result<void> Host::Inside::write(const core::Write& what) {
     } else if (const auto* move = std::get_if<core::MoveTip>(&what)) {
         std::vector<store::Store::Adopted> branch;
         for (const auto& one : move->branch) branch.push_back({one.hash, one.change});
-        TRY(store.move_tip(move->tip, branch, move->view));
+        TRY(store.move_tip(move->tip, branch, move->view,
+                           move->takes_back ? store::Store::Finals::TakenBack : store::Store::Finals::Stay));
     } else if (const auto* votes = std::get_if<core::RecordVotes>(&what)) {
         // While it is not known what was signed before, nothing new is signed that a later record would need.
         if (!votes->complete) return ok();
@@ -286,6 +287,9 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
             } else {
                 conditions.erase(changed->condition);
             }
+        } else if (const auto* back = std::get_if<core::FinalsTakenBack>(&notice->notice)) {
+            log.warn("a recovery took back what was final",
+                     {{"from", back->from}, {"to", back->to}, {"generation", back->generation}});
         }
         notices.push_back(std::move(notice->notice));
     }
@@ -303,7 +307,7 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     const auto before = view.load();
     const auto tip = node->tip_hash();
     if (before && notices.empty() && before->tip_hash == tip && before->pending == node->pending() &&
-        before->final_block == node->final_block())
+        before->final_block == node->final_block() && before->generation_heard == node->generation_heard())
         return;
     auto now = std::make_shared<NodeView>();
     now->chain = chain->store().chain();
@@ -316,7 +320,7 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     if (now->final_time == Time{})
         if (const auto info = chain->store().info(now->final_block)) now->final_time = info->header.time;
     now->justified = node->justified();
-    now->generation = node->final_generation();
+    now->generation_heard = node->generation_heard();
     now->pending = node->pending();
     now->conditions = conditions;
     now->usage = node->usage();

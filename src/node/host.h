@@ -24,7 +24,7 @@ struct NodeView {
     ledger::Height final_height{};
     Time final_time{};  ///< of that block
     consensus::Checkpoint justified{};
-    std::uint64_t generation = 0;  ///< of recovery, of the newest final block
+    std::uint64_t generation_heard = 0;  ///< of recovery: the highest that this node or a linked member says
     std::size_t pending = 0;
     std::set<core::Condition> conditions{};
     core::Node::Usage usage{};

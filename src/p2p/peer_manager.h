@@ -12,8 +12,8 @@
 namespace rhizome::p2p {
 
 /// The versions of the protocol that this program speaks.
-inline constexpr std::uint16_t kVersionLowest = 2;
-inline constexpr std::uint16_t kVersionHighest = 2;
+inline constexpr std::uint16_t kVersionLowest = 3;
+inline constexpr std::uint16_t kVersionHighest = 3;
 
 /// Who this node is, and what it may choose for itself.
 struct PeerConfig {

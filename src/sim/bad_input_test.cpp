@@ -81,7 +81,7 @@ protected:
     void step(core::EventKind kind) {
         for (core::Effect& effect : node->step({now, std::move(kind)})) {
             if (const auto* persist = std::get_if<core::Persist>(&effect)) {
-                disk.write(persist->ticket, persist->what);
+                EXPECT_EQ(disk.write(persist->ticket, persist->what), std::nullopt);
             } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
                 blamed.push_back(blame->why);
             } else if (const auto* send = std::get_if<core::Send>(&effect)) {

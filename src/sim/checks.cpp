@@ -37,6 +37,7 @@ void Checks::final_moved(std::size_t machine, const ledger::BlockHash& block, st
     if (height < own) fault(fmt::format("machine {}'s final height went from {} back to {}", machine, own, height));
     own = height;
     highest_final_ = std::max(highest_final_, height);
+    if (conflicting_.contains(generation)) return;
     // Down to what is known to be final: the ancestors of a final block are final.
     for (auto hash = block; at;) {
         const auto [known, fresh] = finals.emplace(at->header.height.number(), hash);
@@ -49,6 +50,13 @@ void Checks::final_moved(std::size_t machine, const ledger::BlockHash& block, st
         hash = at->header.previous;
         at = archive_.block(hash);
     }
+}
+
+void Checks::finals_taken_back(std::size_t machine, std::uint64_t generation) {
+    const auto same = final_height_.lower_bound({machine, generation});
+    if (same != final_height_.end() && same->first.first == machine)
+        fault(fmt::format("machine {} took back what was final in generation {} for generation {}", machine,
+                          same->first.second, generation));
 }
 
 void Checks::started(std::size_t machine) {

@@ -23,6 +23,10 @@ public:
     /// A node says that a block is final. No two conflicting finals in one recovery generation; a node's own final
     /// prefix only grows.
     void final_moved(std::size_t machine, const ledger::BlockHash& block, std::uint64_t generation);
+    /// A recovery took back what was final on a machine: only one of a higher generation than any it had.
+    void finals_taken_back(std::size_t machine, std::uint64_t generation);
+    /// People have begun this generation twice, with different voters: what is final in it may conflict.
+    void expect_conflict(std::uint64_t generation) { conflicting_.insert(generation); }
     /// A machine that starts knows what its disk kept: its prefix may be shorter than it was.
     void started(std::size_t machine);
     /// A node follows another tip: nobody honest stands accused in its state.
@@ -44,6 +48,7 @@ private:
     std::vector<std::string> faults_;
     std::set<consensus::MemberKey> honest_;
     std::map<std::uint64_t, std::map<std::uint64_t, ledger::BlockHash>> finals_;   ///< generation, height
+    std::set<std::uint64_t> conflicting_;                                          ///< generations
     std::map<std::pair<std::size_t, std::uint64_t>, std::uint64_t> final_height_;  ///< of each machine
     std::map<consensus::MemberKey, std::map<std::pair<std::uint64_t, consensus::Epoch>, consensus::Vote>> votes_;
     std::map<std::pair<consensus::MemberKey, ledger::BlockHash>, ledger::BlockHash> sealed_;  ///< on which parent

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "consensus/electorate.h"
 
 namespace rhizome::sim {
 
@@ -65,7 +66,30 @@ bool Disk::misdirect(Random& random) {
     return true;
 }
 
-void Disk::perform(const core::Write& what, Contents& contents) {
+ledger::Height Disk::height(const ledger::BlockHash& hash) const {
+    const auto block = archive_->block(hash);
+    return block ? block->header.height : ledger::Height{};
+}
+
+std::uint64_t Disk::generation(const ledger::BlockHash& hash) const {
+    const state::StateView* view = archive_->view(hash);
+    return view == nullptr ? 0 : consensus::Electorate::of(*view, ledger::parameters_of(*view)).generation;
+}
+
+ledger::BlockHash Disk::ancestor(ledger::BlockHash tip, ledger::Height wanted) const {
+    for (auto block = archive_->block(tip); block; block = archive_->block(tip)) {
+        if (block->header.height == wanted) return tip;
+        if (block->header.height < wanted) break;
+        tip = block->header.previous;
+    }
+    return {};
+}
+
+bool Disk::is_on_chain(const ledger::BlockHash& hash, const Contents& contents) const {
+    return ancestor(contents.tip, height(hash)) == hash;
+}
+
+void Disk::perform(const core::Write& what, Contents& contents) const {
     if (const auto* append = std::get_if<core::AppendBlock>(&what)) {
         contents.tip = hash_of(append->block->header);
         contents.blocks.insert(contents.tip);
@@ -74,15 +98,44 @@ void Disk::perform(const core::Write& what, Contents& contents) {
         contents.blocks.insert(hash_of(keep->block->header));
     } else if (const auto* move = std::get_if<core::MoveTip>(&what)) {
         contents.tip = move->tip;
+        // In one write with the move, as in the store.
+        while (!is_on_chain(contents.final_block, contents))
+            contents.final_block = archive_->block(contents.final_block)->header.previous;
     } else if (const auto* votes = std::get_if<core::RecordVotes>(&what)) {
         contents.votes = votes->record;
         contents.votes_complete = votes->complete;
     } else if (const auto* mark = std::get_if<core::MarkFinal>(&what)) {
         contents.final_block = mark->block;
+    } else {
+        return;
     }
+    const std::uint64_t tip = height(contents.tip).number();
+    const std::uint64_t kept =
+        std::min(height(contents.final_block).number(), tip - std::min(tip, limits_.undo_blocks));
+    contents.undo_from = std::max(contents.undo_from, ledger::Height{kept});
 }
 
-void Disk::write(core::Ticket ticket, const core::Write& what) {
+std::optional<std::string> Disk::broken_rule(const core::Write& what) const {
+    if (const auto* append = std::get_if<core::AppendBlock>(&what)) {
+        if (append->block->header.previous != now_.tip) return "only a child of the tip is appended";
+    } else if (const auto* move = std::get_if<core::MoveTip>(&what)) {
+        for (auto at = move->tip; !is_on_chain(at, now_); at = archive_->block(at)->header.previous)
+            if (!now_.blocks.contains(at)) return "the tip moved over a block that is not there";
+        for (const auto& [hash, change] : move->branch)
+            if (change.root_after() != archive_->block(hash)->header.state_root)
+                return "what a block changed does not lead to its state";
+        if (ancestor(move->tip, height(now_.final_block)) == now_.final_block) return std::nullopt;
+        if (!move->takes_back) return "the chain moves off its final block only by a recovery";
+        if (generation(move->tip) <= generation(now_.final_block))
+            return "only a higher recovery generation takes back what is final";
+    } else if (const auto* mark = std::get_if<core::MarkFinal>(&what)) {
+        if (!is_on_chain(mark->block, now_)) return "a final block is of the chain";
+        if (height(mark->block) < height(now_.final_block)) return "the final block goes back only with the chain";
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> Disk::write(core::Ticket ticket, const core::Write& what) {
     if (const auto* append = std::get_if<core::AppendBlock>(&what)) {
         archive_->put(append->block);
         archive_->keep(hash_of(append->block->header), {.commit = append->commit});
@@ -90,8 +143,10 @@ void Disk::write(core::Ticket ticket, const core::Write& what) {
         archive_->put(keep->block);
     }
     if (const auto* keep = std::get_if<core::KeepBlock>(&what)) damaged_.erase(hash_of(keep->block->header));
+    auto broken = broken_rule(what);
     perform(what, now_);
     unsynced_.emplace_back(ticket, what);
+    return broken;
 }
 
 void Disk::sync(core::Ticket up_to) {
@@ -138,22 +193,20 @@ core::Start Disk::start(const ledger::ChainId& chain, std::uint64_t seed) const 
                       .vote_record = now_.votes,
                       .votes_complete = now_.votes_complete,
                       .seed = seed};
-    for (ledger::BlockHash at = now_.tip; at != now_.genesis;) {
+    const std::uint64_t final_height = height(now_.final_block).number();
+    const ledger::Height root{final_height - std::min(final_height, limits_.headers_below_final)};
+    ledger::BlockHash at = now_.tip;
+    while (at != now_.genesis && height(at) > root) {
         const auto found = archive_->block(at);
         ensure(found != nullptr && now_.blocks.contains(at), "the chain on a disk is whole");
         start.chain_headers.push_back(found->header);
         at = found->header.previous;
     }
     std::reverse(start.chain_headers.begin(), start.chain_headers.end());
-    start.root = archive_->block(now_.genesis)->header;
+    start.root = archive_->block(at)->header;
     const state::StateView* view = archive_->view(now_.tip);
     ensure(view != nullptr, "a tip on a disk was applied");
     start.tip_view = *view;
-    // A mark may be there whose block is on a branch that the tip has not reached again.
-    const bool on_chain = now_.final_block == now_.genesis ||
-                          std::any_of(start.chain_headers.begin(), start.chain_headers.end(),
-                                      [&](const auto& header) { return hash_of(header) == now_.final_block; });
-    if (!on_chain) start.final_block = now_.genesis;
     return start;
 }
 
@@ -170,13 +223,21 @@ std::vector<ledger::BlockHash> Disk::blocks_with(const ledger::TxId& id) const {
     return blocks;
 }
 
+std::optional<ledger::Height> Disk::height_of(const ledger::BlockHash& hash) const {
+    if (!now_.blocks.contains(hash) || !is_on_chain(hash, now_)) return std::nullopt;
+    return height(hash);
+}
+
+std::optional<ledger::BlockHash> Disk::hash_at(ledger::Height wanted) const {
+    const auto hash = ancestor(now_.tip, wanted);
+    if (hash.is_zero() || !now_.blocks.contains(hash)) return std::nullopt;
+    return hash;
+}
+
 Result<state::Delta> Disk::change(const ledger::BlockHash& hash) const {
     if (damaged_.contains(hash)) return fail(ErrorKind::Corrupt, "the checksum of what the block changed is wrong");
-    const auto height_of = [&](const ledger::BlockHash& of) {
-        const auto block = archive_->block(of);
-        return block ? block->header.height : ledger::Height{};
-    };
-    const bool gone = now_.caught_up.contains(hash) && height_of(hash) <= height_of(now_.final_block);
+    const bool gone =
+        (now_.caught_up.contains(hash) && height(hash) <= height(now_.final_block)) || height(hash) < now_.undo_from;
     const state::Delta* found = !gone && now_.blocks.contains(hash) ? archive_->change(hash) : nullptr;
     if (found == nullptr) return fail(ErrorKind::NotFound, "there is no record of that block's changes");
     return *found;

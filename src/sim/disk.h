@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "base/random.h"
@@ -34,15 +36,24 @@ private:
     std::map<ledger::BlockHash, std::shared_ptr<const consensus::Order>> orders_;
 };
 
+/// How far back a disk knows what it needs for changing branches.
+struct DiskLimits {
+    /// What a block changed is kept for so many blocks below the tip, and always down to the newest final one.
+    std::uint64_t undo_blocks = 1'024;
+    /// Headers below the newest final block that a node has in memory when it starts.
+    std::uint64_t headers_below_final = 1'024;
+};
+
 /// One machine's disk. Writes are kept in the order they came; what is not synced may be lost when the power fails,
 /// from some point on (the store's log ends at the first record that is not whole).
 class Disk final : public ledger::BlockSource, public core::History {
 public:
-    explicit Disk(Archive& archive) : archive_(&archive) {}
+    explicit Disk(Archive& archive, const DiskLimits& limits = {}) : archive_(&archive), limits_(limits) {}
 
     /// A chain of these two blocks, durable.
     void begin(const ledger::BlockHash& genesis, const ledger::BlockHash& second);
-    void write(core::Ticket ticket, const core::Write& what);
+    /// Says which rule of the store a write breaks, when it does: there the process ends.
+    [[nodiscard]] std::optional<std::string> write(core::Ticket ticket, const core::Write& what);
     void sync(core::Ticket up_to);
 
     /// The power fails: `keep` in [0, 1000] says how much of what was not synced survives, in thousandths.
@@ -70,6 +81,8 @@ public:
     [[nodiscard]] Result<ledger::Block> block(const ledger::BlockHash& hash) const override;
     [[nodiscard]] Result<state::Delta> change(const ledger::BlockHash& hash) const override;
     [[nodiscard]] std::vector<ledger::BlockHash> blocks_with(const ledger::TxId& id) const override;
+    [[nodiscard]] std::optional<ledger::Height> height_of(const ledger::BlockHash& hash) const override;
+    [[nodiscard]] std::optional<ledger::BlockHash> hash_at(ledger::Height height) const override;
 
 private:
     struct Contents {
@@ -81,10 +94,18 @@ private:
         ledger::BlockHash final_block{};
         Bytes votes{};
         bool votes_complete = true;
+        ledger::Height undo_from{};  ///< changes of blocks below are gone
     };
-    static void perform(const core::Write& what, Contents& contents);
+    void perform(const core::Write& what, Contents& contents) const;
+    [[nodiscard]] std::optional<std::string> broken_rule(const core::Write& what) const;
+    [[nodiscard]] ledger::Height height(const ledger::BlockHash& hash) const;
+    [[nodiscard]] std::uint64_t generation(const ledger::BlockHash& hash) const;
+    /// The ancestor of `tip` at that height; zero above it or where its chain ends.
+    [[nodiscard]] ledger::BlockHash ancestor(ledger::BlockHash tip, ledger::Height height) const;
+    [[nodiscard]] bool is_on_chain(const ledger::BlockHash& hash, const Contents& contents) const;
 
     Archive* archive_;
+    DiskLimits limits_;
     Contents now_;      ///< as the machine reads it
     Contents durable_;  ///< as a power failure leaves it at least
     std::vector<std::pair<core::Ticket, core::Write>> unsynced_;

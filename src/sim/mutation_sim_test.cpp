@@ -117,6 +117,35 @@ TEST_F(JointVotersSim, ACutThatFallsIntoTheChangeIsNoticed) {
     FAIL() << "no cut shows that the rule is missing";
 }
 
+class FinalsStaySim : public ::testing::Test {
+protected:
+    void TearDown() override { left_out.reset(); }
+};
+
+TEST_F(FinalsStaySim, AFinalTakenBackWithinAGenerationIsNoticed) {
+    // People have begun one generation twice; the smaller side has made something final in it, and after its restart
+    // knows so from its disk alone: no block of its chain has recorded the votes. The other chain weighs more.
+    const auto faults = [] {
+        Sim sim{{.seed = 21, .machines = 5}};
+        if (!testing::grow_up(sim, 5)) return std::vector<std::string>{"not all became voters"};
+        sim.checks().expect_conflict(1);
+        if (!testing::recover_both_sides(sim, {0, 1}, {2, 3, 4})) return std::vector<std::string>{"no recovery"};
+        for (const std::size_t one : {0u, 1u}) {
+            sim.crash(one, 1'000);
+            sim.start(one);
+        }
+        sim.heal();
+        sim.run(seconds{10});
+        return sim.checks().faults();
+    };
+    EXPECT_EQ(faults(), std::vector<std::string>{}) << "with all rules nothing is wrong";
+    left_out = SafetyRule::FinalsStay;
+    const auto noticed = faults();
+    ASSERT_FALSE(noticed.empty()) << "nothing notices that the rule is missing";
+    EXPECT_NE(noticed.front().find("only a higher recovery generation takes back what is final"), std::string::npos)
+        << noticed.front();
+}
+
 INSTANTIATE_TEST_SUITE_P(Rules, MutationSim, ::testing::ValuesIn(kMutants),
                          [](const auto& mutant) { return std::string{mutant.param.name}; });
 

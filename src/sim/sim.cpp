@@ -39,7 +39,7 @@ Sim::Sim(const Setup& setup)
     archive_.keep(second, states.members);
     machines_.reserve(setup.machines);
     for (std::size_t i = 0; i < setup.machines; ++i) {
-        Machine& machine = machines_.emplace_back(archive_);
+        Machine& machine = machines_.emplace_back(archive_, setup.disk);
         const auto keys = keys_of(i).public_keys();
         std::array<std::uint8_t, 32> vrf{};
         std::copy(keys.vrf.view().begin(), keys.vrf.view().end(), vrf.begin());
@@ -421,7 +421,8 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         send_as(index, to->second, message);
     } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
         if (watch) see_write(index, persist->what);
-        machine.disk.write(persist->ticket, persist->what);
+        if (const auto broken = machine.disk.write(persist->ticket, persist->what); broken && !machine.liar)
+            checks_.fault(fmt::format("machine {}'s store ends the process: {}", index, *broken));
     } else if (const auto* sync = std::get_if<core::Sync>(&effect)) {
         // One sync after the other, as on a real disk.
         const auto took = microseconds{random_.between(machine.sync_min.count(), machine.sync_max.count())};
@@ -464,6 +465,8 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         } else if (const auto* final_block = std::get_if<core::FinalMoved>(&publish->notice)) {
             if (!machine.liar) checks_.final_moved(index, final_block->block, machine.node->final_generation());
             if (watch) see(index, FinalAdvanced{final_block->block, final_block->height.number()});
+        } else if (const auto* back = std::get_if<core::FinalsTakenBack>(&publish->notice)) {
+            if (!machine.liar) checks_.finals_taken_back(index, back->generation);
         } else if (const auto* changed = std::get_if<core::ConditionChanged>(&publish->notice)) {
             if (watch) see(index, ConditionSeen{changed->condition, changed->holds});
         }

@@ -43,6 +43,7 @@ struct Setup {
     microseconds sync_max{400};
     std::uint64_t state_part_bytes = 2'048;  ///< of parts that a state is fetched in: small, as states are here
     std::uint64_t hash_rate = 100;           ///< nonces that each machine tries in a second, on chains that work
+    DiskLimits disk{};
     core::Config config{};
     Time start = Time::from_unix_seconds(1'800'000'000);
 };
@@ -197,7 +198,7 @@ public:
 
 private:
     struct Machine {
-        explicit Machine(Archive& archive) : disk(archive) {}
+        Machine(Archive& archive, const DiskLimits& limits) : disk(archive, limits) {}
         std::unique_ptr<FastSigner> signer{};
         std::unique_ptr<core::Node> node{};
         std::unique_ptr<core::StateFetch> fetch{};  ///< instead of a node, while it has no state

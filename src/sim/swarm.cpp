@@ -31,6 +31,7 @@ public:
         // Drawn apart, too.
         if (Random{seed ^ 0x70'61'73'73}.chance(1, 6)) passing_.emplace(sim_);
         passing_random_ = Random{seed}.fork("passing");
+        recovery_random_ = Random{seed}.fork("recoveries");
         if (!peered_) return;
         Random peers{seed ^ 0x70'65'65'72};
         const bool addresses = peers.chance(2, 3);
@@ -66,6 +67,7 @@ private:
         works_ = Random{seed ^ 0x77'6f'72'6b}.chance(1, 8);
         late_votes_ = Random{seed ^ 0x6c'61'74'65}.chance(1, 6);
         exoduses_ = Random{seed ^ 0x65'78'6f'64}.chance(1, 6);
+        recoveries_ = Random{seed ^ 0x72'65'63'6f}.chance(1, 5);
         setup.spec = fmt::format(R"({{"trust":"{}"{}}})", byzantine_ ? "byzantine" : "crash",
                                  works_ ? fmt::format(R"(,"consensus":"work","work":{{"hashRate":{},"blockTime":"1s",)"
                                                       R"("period":16}})",
@@ -132,11 +134,13 @@ private:
         limps_ = random_.chance(1, 4) && liars_ == 0 && !joins_;
         // Where some lie, or have lost what they signed, those who stay may be too few to decide anything.
         exoduses_ = exoduses_ && liars_ == 0 && !disks_ && !byzantine_;
+        recoveries_ = recoveries_ && liars_ == 0 && !disks_;
         say(
             fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
-                        "clogged {}, storms {}, late votes {}, exoduses {}, {} liars, {} orders/s, some stay dead {}",
+                        "clogged {}, storms {}, late votes {}, exoduses {}, recoveries {}, {} liars, {} orders/s, some "
+                        "stay dead {}",
                         splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_,
-                        late_votes_, exoduses_, liars_, load_, limps_));
+                        late_votes_, exoduses_, recoveries_, liars_, load_, limps_));
     }
 
     std::vector<std::size_t> everybody() const {
@@ -215,6 +219,7 @@ private:
             if (random_.chance(1, 4)) peers_->knock(stranger, anybody());
         if (passing_) write_passing();
         if (exoduses_ && random_.chance(1, 8)) exodus();
+        if (recoveries_ && recovery_random_.chance(1, 6)) recover_some();
         if (storms_ && random_.chance(1, 3)) storm(static_cast<int>(random_.between(3, 20)));
         switch (random_.below(9)) {
             case 0:
@@ -425,6 +430,24 @@ private:
         });
     }
 
+    /// The owner names new voters, among those that one machine is linked with: on a side of a cut that is what is
+    /// meant, else a mistake that is no harm. The chain there may be shorter than what others make final meanwhile, or
+    /// longer. Never two recoveries with one number: of those neither takes the other back.
+    void recover_some() {
+        const auto at = static_cast<std::size_t>(recovery_random_.below(sim_.size()));
+        if (!sim_.is_up(at)) return;
+        const auto& state = sim_.node(at).state();
+        std::vector<std::size_t> voters;
+        for (std::size_t i = 0; i < sim_.size(); ++i)
+            if ((i == at || sim_.linked(at).contains(i)) && remove_machine(state, i)) voters.push_back(i);
+        if (voters.empty()) return;
+        if (recovery_random_.chance(1, 2)) {
+            recovery_random_.shuffle(voters);
+            voters.resize(1 + static_cast<std::size_t>(recovery_random_.below(voters.size())));
+        }
+        sim_.submit(at, recover(state, ++recoveries_begun_, voters));
+    }
+
     void calm_down() {
         raging_ = false;
         sim_.hold_up = nullptr;
@@ -546,9 +569,12 @@ private:
     Random random_;
     Verdict verdict_;
     bool byzantine_ = false;
-    bool works_ = false;                                        ///< proof of work instead of turns
-    bool late_votes_ = false;                                   ///< some learn late what is justified
-    bool exoduses_ = false;                                     ///< many leave at once, and come back
+    bool works_ = false;       ///< proof of work instead of turns
+    bool late_votes_ = false;  ///< some learn late what is justified
+    bool exoduses_ = false;    ///< many leave at once, and come back
+    bool recoveries_ = false;  ///< the owner names new voters, again and again
+    Random recovery_random_{0};
+    std::uint64_t recoveries_begun_ = 0;
     std::set<std::pair<std::size_t, std::size_t>> votes_only_;  ///< directions that carry nothing else in time
     LinkQuality calm_{};
     bool peered_ = false;  ///< links by the daemon's peer layer instead of drawn ones

@@ -26,4 +26,19 @@ inline std::size_t voters_at(const Sim& sim, std::size_t machine) {
     return sim.checks().clean() ? "" : sim.checks().faults().front();
 }
 
+/// The machines of each group name themselves the voters of generation 1, neither knowing of the other's recovery.
+/// False when that is not final on both sides within twenty seconds.
+[[nodiscard]] inline bool recover_both_sides(Sim& sim, const std::vector<std::size_t>& left,
+                                             const std::vector<std::size_t>& right) {
+    sim.split({left, right});
+    sim.run(std::chrono::seconds{1});
+    for (const auto* side : {&left, &right})
+        sim.submit(side->front(), recover(sim.node(side->front()).state(), 1, *side));
+    return sim.run_until(
+        [&] {
+            return sim.node(left.front()).final_generation() == 1 && sim.node(right.front()).final_generation() == 1;
+        },
+        std::chrono::seconds{20});
+}
+
 }  // namespace rhizome::sim::testing

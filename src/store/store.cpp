@@ -172,18 +172,30 @@ Result<Ticket> Store::keep(const Block& block) {
     return inside_->add_block(RecordKind::Block, block, {}, {}, {});
 }
 
-Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> branch, const state::StateView& view) {
+Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> branch, const state::StateView& view,
+                               Finals finals) {
     TRY(const BlockInfo target, info(tip));
     ensure(view.root() == target.header.state_root, "the state the chain moves to is the one its tip names");
     TRY(inside_->check_room());
     TRY(Inside::Move move, inside_->plan_move({.hash = tip, .height = target.height()}, {}));
     for (const Adopted& block : branch) move.item.changes.push_back({.block = block.hash, .delta = block.delta});
-    Facts facts = inside_->facts;
-    facts.tip = {.hash = tip, .height = target.height()};
+    const BlockId to{.hash = tip, .height = target.height()};
+    Facts facts = Inside::after_move(inside_->facts, to, move.fork);
+    const bool stays = facts.final_block == inside_->facts.final_block;
+    ensure(stays || finals == Finals::TakenBack, "the chain moves off its final block only by a recovery");
+    BlockInfo final_now = final_block();
+    if (!stays) {
+        TRY(final_now, info(facts.final_block.hash));
+    }
     Writer out;
     out.id(tip).u64(target.height().number());
+    // One record says both: a crash leaves the chain and the mark as they were, or as they are.
     TRY(const Ticket ticket, inside_->write(RecordKind::Tip, out.view(), std::move(facts), std::move(move.item)));
     inside_->set_tip(target, move.tx_total);
+    {
+        const std::lock_guard lock{inside_->mutex};
+        inside_->final_block = final_now;
+    }
     inside_->offer(view, 0, KeepChange::ForAWhile);
     return ticket;
 }
@@ -200,7 +212,8 @@ Result<Ticket> Store::complete_votes(ByteView record) { return inside_->write_vo
 
 Result<Ticket> Store::mark_final(const BlockHash& hash) {
     TRY(const BlockInfo block, info(hash));
-    ensure(block.height() >= inside_->facts.final_block.height, "the final block never goes back");
+    ensure(on_chain(block), "a final block is of the chain");
+    ensure(block.height() >= inside_->facts.final_block.height, "the final block goes back only with the chain");
     Facts facts = inside_->facts;
     facts.final_block = {.hash = hash, .height = block.height()};
     Writer out;

@@ -151,10 +151,14 @@ public:
         ledger::BlockHash hash{};
         state::Delta delta{};
     };
+    /// What is final stays so within one recovery generation; a higher one may take it back, and only the caller knows
+    /// of generations.
+    enum class Finals : std::uint8_t { Stay, TakenBack };
     /// After a reorganisation: the chain now leads over `branch` (oldest first; its first block's parent is on the
-    /// present chain). An empty branch with another tip moves back to it.
-    Result<Ticket> move_tip(const ledger::BlockHash& tip, std::span<const Adopted> branch,
-                            const state::StateView& view);
+    /// present chain). An empty branch with another tip moves back to it. Where finals are taken back, the newest one
+    /// that both chains have is the final block from here on.
+    Result<Ticket> move_tip(const ledger::BlockHash& tip, std::span<const Adopted> branch, const state::StateView& view,
+                            Finals finals = Finals::Stay);
     /// What the node signed, as consensus wants it back. Must be durable before the vote leaves. Denied while the
     /// record is not complete: nobody can tell then what the vote would contradict.
     Result<Ticket> record_vote(ByteView record);
@@ -162,7 +166,7 @@ public:
     /// `record` on, which says where signing goes on, the record is complete again. Both or neither survive a power
     /// failure, and no later vote survives without them.
     Result<Ticket> complete_votes(ByteView record);
-    /// Never lower than before.
+    /// A block of the chain, never lower than the one before.
     Result<Ticket> mark_final(const ledger::BlockHash& block);
 
     /// Makes durable all that was written when it was called. Any thread.

@@ -107,6 +107,13 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, 
             return fail(ErrorKind::Corrupt,
                         fmt::format("{} is damaged: it does not have the chain's tip", inside->index->path().native()));
         inside->tx_total = tip->tx_total;
+        TRY(inside->bring_final_home());
+        if (inside->facts.final_block != head->facts.final_block)
+            inside->findings.push_back(
+                {.what = fmt::format("block {} was marked final, and a recovery has led the chain elsewhere since: "
+                                     "block {}, where they part, is final until more is shown",
+                                     head->facts.final_block.height, inside->facts.final_block.height),
+                 .file = inside->index->path()});
     }
     const auto each = [&](const LogRecord& record) -> Result<void> {
         TRY(auto item, inside->read_record(record, std::exchange(first, false), behind));

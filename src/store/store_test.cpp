@@ -210,6 +210,80 @@ TEST_F(Stores, MoveTheTipToAnotherBranch) {
     check(world.chain().store());
 }
 
+TEST_F(Stores, ARecoveryTakesTheFinalMarkBackToTheFork) {
+    StoredChain world{folder};
+    world.grow(2);
+    const BlockHash fork = world.chain().store().tip().hash;
+    test::TestChain other = world.fork();
+    world.grow(1);
+    world.grow(1);
+    ASSERT_TRUE(world.chain().store().mark_final(world.chain().store().tip().hash));
+    test::grow(other, "other", 2);
+    const std::vector<Store::Adopted> branch{{.hash = hash_of(other.tip()), .delta = other.commits().back().delta}};
+    {
+        Store& store = world.chain().store();
+        ASSERT_TRUE(store.keep(other.blocks().back()));
+        EXPECT_DEATH((void)store.move_tip(hash_of(other.tip()), branch, other.state().view()), "only by a recovery");
+        ASSERT_TRUE(store.move_tip(hash_of(other.tip()), branch, other.state().view(), Store::Finals::TakenBack));
+        EXPECT_EQ(store.final_block().hash, fork);
+        EXPECT_DEATH((void)store.mark_final(store.all_at(Height{4}).value().front().hash), "of the chain");
+        ASSERT_TRUE(store.sync());
+    }
+    // Killed right then: the log says it; ended in order: so does the index.
+    world.kill();
+    world.reopen();
+    EXPECT_EQ(world.chain().store().final_block().hash, fork);
+    ASSERT_TRUE(world.close());
+    world.reopen();
+    EXPECT_EQ(world.chain().store().final_block().hash, fork);
+    EXPECT_TRUE(world.chain().store().findings().empty());
+    ASSERT_TRUE(world.chain().store().mark_final(hash_of(other.tip())));
+    EXPECT_EQ(world.chain().store().final_block().hash, hash_of(other.tip()));
+}
+
+TEST_F(Stores, AMarkThatAnOlderVersionLeftBesideTheChainComesHome) {
+    StoredChain world{folder};
+    world.grow(2);
+    const BlockHash fork = world.chain().store().tip().hash;
+    test::TestChain other = world.fork();
+    world.grow(1);
+    world.grow(1);
+    const BlockInfo left = world.chain().store().tip();
+    ASSERT_TRUE(world.chain().store().mark_final(left.hash));
+    test::grow(other, "other", 2);
+    const std::vector<Store::Adopted> branch{{.hash = hash_of(other.tip()), .delta = other.commits().back().delta}};
+    ASSERT_TRUE(world.chain().store().keep(other.blocks().back()));
+    ASSERT_TRUE(
+        world.chain().store().move_tip(hash_of(other.tip()), branch, other.state().view(), Store::Finals::TakenBack));
+    ASSERT_TRUE(world.close());
+    {
+        auto index = ChainIndex::open(folder / "index");
+        ASSERT_TRUE(index);
+        auto head = (*index)->head();
+        ASSERT_TRUE(head && *head);
+        (*head)->facts.final_block = {.hash = left.hash, .height = left.height()};
+        auto update = (*index)->update();
+        ASSERT_TRUE(update);
+        ASSERT_TRUE(update->put_head(**head));
+        ASSERT_TRUE(update->commit());
+    }
+    ASSERT_TRUE(seal_index(folder / "index"));
+    world.reopen();
+    Store& store = world.chain().store();
+    EXPECT_EQ(store.tip().hash, hash_of(other.tip()));
+    EXPECT_EQ(store.final_block().hash, fork);
+    ASSERT_EQ(store.findings().size(), 1U);
+    EXPECT_NE(
+        store.findings().front().what.find("block 4 was marked final, and a recovery has led the chain elsewhere"),
+        std::string::npos)
+        << store.findings().front().what;
+    ASSERT_TRUE(store.mark_final(hash_of(other.tip())));
+    ASSERT_TRUE(world.close());
+    world.reopen();
+    EXPECT_EQ(world.chain().store().final_block().hash, hash_of(other.tip()));
+    EXPECT_TRUE(world.chain().store().findings().empty());
+}
+
 TEST_F(Stores, StepBackFromACheckpointOnALostBranch) {
     StoredChain world{folder};
     world.grow(2);

@@ -49,6 +49,7 @@ struct PeerState {
     consensus::Checkpoint justified{};   ///< as it last said
     ledger::BlockHash tip{};             ///< the same
     ledger::Height height{};             ///< the same
+    std::uint64_t generation = 0;        ///< the same
     Time guide_after{};                  ///< it led nowhere: not followed far before this
     std::uint32_t false_ways = 0;        ///< how often it did
     std::uint32_t silent_ways = 0;       ///< how often it did not answer: its link may be slow, and it is given longer
@@ -63,6 +64,9 @@ struct PeerState {
     LruCache<ledger::BlockHash, char> known_blocks;
     explicit PeerState(std::size_t known_max) : known_txs(known_max), known_blocks(known_max) {}
 };
+
+/// The recovery generation that a transaction would begin, as far as can be told without executing it; 0 for none.
+[[nodiscard]] std::uint64_t claimed_generation(const ledger::Tx& tx);
 
 /// A transaction that somebody waits for.
 struct Awaited {
@@ -104,6 +108,8 @@ struct Node::Inside final : consensus::BlockLore {
     std::optional<ledger::Reorganisation::Kept> kept{};
     std::unique_ptr<ledger::Reorganisation> mover;
     const HeaderNode* mover_goal = nullptr;
+    /// What the blocks changed that were judged on the present way: to the disk with the move, however long it is.
+    std::map<ledger::BlockHash, state::Delta> moved_over;
     consensus::VoteBook book;
     consensus::OwnVotes own;
     ledger::PendingPool pool;
@@ -322,6 +328,9 @@ struct Node::Inside final : consensus::BlockLore {
     void note_readable(const ledger::BlockHash& hash);
     void update_final();
     void set_final(const HeaderNode* node);
+    /// The chain has moved to one of a higher recovery generation that lacks the final block: what is final is where
+    /// they part, until votes of that generation, or its only voter's seals, show more.
+    void take_back_finals();
     void forget_old();
     [[nodiscard]] ledger::NextBlock next_block() const;
 
@@ -380,6 +389,9 @@ struct Node::Inside final : consensus::BlockLore {
     /// The tip is another, or this node may not seal: nobody need look for a nonce any more.
     void stop_mining();
     [[nodiscard]] std::optional<Time> next_seal() const;
+    /// Where two finals conflict only the owner goes on: a recovery with a higher generation waits to be sealed.
+    [[nodiscard]] bool recovery_waits() const;
+    [[nodiscard]] bool may_seal() const { return may_act() || recovery_waits(); }
     void seal(Time time);
 
     // ---- handlers/transactions.cpp: pool and clients
@@ -455,7 +467,8 @@ struct Node::Inside final : consensus::BlockLore {
     void set_wake();
     void finish_step();
     void set_condition(Condition condition, bool holds);
-    [[nodiscard]] bool may_act() const;  ///< seal and vote
+    [[nodiscard]] bool may_act() const;                                             ///< seal and vote
+    [[nodiscard]] std::uint64_t generation() const { return voting().generation; }  ///< of the tip
 
     // ---- consensus::BlockLore
     // ----------------------------------------------------------------------------------------

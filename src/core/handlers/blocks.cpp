@@ -18,20 +18,6 @@ using ledger::RejectCode;
 /// Two locators: the last ten, then at doubling distances.
 constexpr std::size_t kLocatorMax = 128;
 
-/// The recovery generation that a block's transactions would begin, as far as can be told without executing them.
-std::uint64_t claimed_generation(const ledger::Block& block) {
-    std::uint64_t generation = 0;
-    for (const ledger::Tx& tx : block.txs)
-        for (const ledger::Output& output : tx.outputs) {
-            if (output.value.find("\"recovery\"") == std::string::npos) continue;
-            const auto document =
-                json::parse(output.value, {.bytes = ledger::kDocumentBytesMax, .depth = ledger::kDocumentDepthMax});
-            if (!document || document->text_at({"kind"}) != "Cluster") continue;
-            if (const auto read = ledger::read_parameters(*document)) generation = read->recovery.generation;
-        }
-    return generation;
-}
-
 /// Where a member seals once: on a parent. (Without that rule: at a height, where every honest member that changes
 /// branches would seal twice.)
 ledger::BlockHash seat_of(const ledger::Header& header) {
@@ -40,6 +26,18 @@ ledger::BlockHash seat_of(const ledger::Header& header) {
 }
 
 }  // namespace
+
+std::uint64_t claimed_generation(const ledger::Tx& tx) {
+    std::uint64_t generation = 0;
+    for (const ledger::Output& output : tx.outputs) {
+        if (output.value.find("\"recovery\"") == std::string::npos) continue;
+        const auto document =
+            json::parse(output.value, {.bytes = ledger::kDocumentBytesMax, .depth = ledger::kDocumentDepthMax});
+        if (!document || document->text_at({"kind"}) != "Cluster") continue;
+        if (const auto read = ledger::read_parameters(*document)) generation = read->recovery.generation;
+    }
+    return generation;
+}
 
 void Node::Inside::heard(PeerId from, const NewBlock& message) {
     const auto hash = hash_of(message.block->header);
@@ -236,7 +234,10 @@ void Node::Inside::note_claims(const HeaderNode* node, const ledger::Block& bloc
         claim.weight = parent->second.weight;
     }
     if (claim.electorate == nullptr) claim.electorate = std::make_shared<const consensus::Electorate>();
-    if (const auto generation = claimed_generation(block); generation > claim.electorate->generation) {
+    std::uint64_t generation = 0;
+    for (const ledger::Tx& tx : block.txs)
+        if (const std::uint64_t claimed = claimed_generation(tx); claimed > 0) generation = claimed;
+    if (generation > claim.electorate->generation) {
         consensus::Electorate recovered = *claim.electorate;
         recovered.generation = generation;
         claim.electorate = std::make_shared<const consensus::Electorate>(std::move(recovered));

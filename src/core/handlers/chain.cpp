@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ensure.h"
+#include "base/safety_rule.h"
 #include "core/detail/inside.h"
 #include "ledger/block_row.h"
 
@@ -71,7 +72,7 @@ consensus::ChainRank Node::Inside::rank_of(const HeaderNode* node) const {
 }
 
 bool Node::Inside::may_follow(const HeaderNode* node) const {
-    return HeaderTree::is_ancestor(final_node, node) ||
+    return HeaderTree::is_ancestor(final_node, node) || !holds(SafetyRule::FinalsStay) ||
            facts.at(node->hash).electorate->generation > facts.at(final_node->hash).electorate->generation;
 }
 
@@ -230,9 +231,14 @@ std::size_t Node::Inside::apply_row(const HeaderNode* goal, std::size_t most) {
 
 void Node::Inside::step_mover() {
     const auto progress = mover->step(1);
-    for (auto& judged : mover->take_judged()) blocks.put_change(judged.node->hash, judged.change);
+    for (auto& judged : mover->take_judged()) {
+        blocks.put_change(judged.node->hash, judged.change);
+        moved_over[judged.node->hash] = std::move(judged.change);
+    }
     const HeaderNode* here = mover->at();
-    if (here != at && !facts.at(here->hash).judged) {
+    // Of blocks below what was final nothing is known any more but what their state says.
+    const auto known = facts.find(here->hash);
+    if (here != at && (known == facts.end() || !known->second.judged)) {
         if (const auto block = blocks.shared(here->hash)) note_judged(here, **block);
     }
     at = here;
@@ -338,6 +344,7 @@ void Node::Inside::settle() {
         for (const ledger::Tx& tx : (*block)->txs)
             if (auto checked = ledger::check_tx(tx)) {
                 included.erase((*checked)->id);
+                finals.erase((*checked)->id);
                 undone_txs.push_back(*std::move(checked));
             }
     }
@@ -349,13 +356,18 @@ void Node::Inside::settle() {
         newest = *block;
         const auto& [ids, hash] = entered.emplace_back(ids_in(**block, node->hash), node->hash);
         now_in.insert(now_in.end(), ids.begin(), ids.end());
-        if (!grew) {
-            auto change = blocks.change(node->hash);
-            branch.push_back({node->hash, change ? *std::move(change) : state::Delta{}});
+        if (grew) continue;
+        if (auto judged = moved_over.extract(node->hash)) {
+            branch.push_back({node->hash, std::move(judged.mapped())});
+        } else if (auto change = blocks.change(node->hash)) {
+            branch.push_back({node->hash, *std::move(change)});
         }
     }
+    moved_over.clear();
     if (!grew) {
-        persist(MoveTip{at->hash, std::move(branch), state.view()});
+        const bool takes_back = !HeaderTree::is_ancestor(final_node, at);
+        persist(MoveTip{at->hash, std::move(branch), state.view(), takes_back});
+        if (takes_back) take_back_finals();
     }
     for (const auto& [ids, hash] : entered) note_included(ids, hash);
     std::vector<ledger::SharedTx> returned;
@@ -375,6 +387,8 @@ void Node::Inside::settle() {
     settled_since = now;
     settled_view = state.view();
     voting_found = {};
+    // Of two histories of one generation the owner has chosen, or written a third.
+    if (!book.conflicting_final()) set_condition(Condition::ConflictingFinals, false);
     turn_wait.reset();
     pending_since.reset();
     pool.set_tip(state, next_block(), now_in, returned);
@@ -408,14 +422,23 @@ void Node::Inside::update_final() {
     const auto& generations = facts.at(final_node->hash).electorate->generation;
     if (HeaderTree::is_ancestor(final_node, node)) {
         if (HeaderTree::is_ancestor(node, settled)) set_final(node);
-    } else if (!HeaderTree::is_ancestor(node, final_node)) {
-        if (facts.at(node->hash).electorate->generation > generations) {
-            if (HeaderTree::is_ancestor(node, settled)) set_final(node);
-        } else {
-            book.note_conflict(checkpoint);
-            set_condition(Condition::ConflictingFinals, true);
-        }
+    } else if (!HeaderTree::is_ancestor(node, final_node) &&
+               facts.at(node->hash).electorate->generation <= generations) {
+        // Of a higher generation: `settle` has taken back what was final, or will on the way there.
+        book.note_conflict(checkpoint);
+        set_condition(Condition::ConflictingFinals, true);
     }
+}
+
+void Node::Inside::take_back_finals() {
+    const HeaderNode* fork = HeaderTree::common_ancestor(final_node, at);
+    const std::uint64_t generation = facts.at(at->hash).electorate->generation;
+    ensure(generation > facts.at(final_node->hash).electorate->generation || !holds(SafetyRule::FinalsStay),
+           "within a recovery generation nothing final is taken back");
+    effects.emplace_back(Publish{FinalsTakenBack{final_node->header.height, fork->header.height, generation}});
+    // The kept state is of the chain that is left.
+    if (kept && !HeaderTree::is_ancestor(kept->node, fork)) kept.reset();
+    final_node = fork;
 }
 
 void Node::Inside::set_final(const HeaderNode* node) {

@@ -61,6 +61,7 @@ void Node::Inside::send_status(PeerId to) {
                     .height = settled->header.height,
                     .justified = *book.justified().rbegin(),
                     .final_checkpoint = book.final_checkpoint(),
+                    .generation = generation(),
                     .votes = book.sums()});
 }
 
@@ -86,9 +87,11 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     if (peer.tip != message.tip) peer.known_blocks.put(message.tip, 0);
     peer.tip = message.tip;
     peer.height = message.height;
+    peer.generation = message.generation;
     catch_up.note_height(from, message.height);
     if (peers.size() <= 2) check_clock();  // with more of them once a second will do
-    if (tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) {
+    // What ends in a lower generation is never followed again: fetching all of it would keep this node from sealing.
+    if (message.generation >= generation() && tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) {
         if (is_far(message.height)) {
             begin_catch_up(from);
         } else {

@@ -20,7 +20,7 @@ std::optional<Time> waits_for_others(bool unknown, Time tip, Time started, Time 
 }  // namespace
 
 std::optional<Time> Node::Inside::next_seal() const {
-    if (ports.signer == nullptr || !may_act() || is_moving() || own.has_sealed_on(settled->hash)) return std::nullopt;
+    if (ports.signer == nullptr || !may_seal() || is_moving() || own.has_sealed_on(settled->hash)) return std::nullopt;
     // Others have sealed on this tip long ago: their blocks are on their way.
     if (catch_up.headers() > 0) return std::nullopt;
     const consensus::Engine* engine = consensus::engine_of(parameters().consensus);
@@ -42,6 +42,15 @@ std::optional<Time> Node::Inside::next_seal() const {
         when = std::max(when,
                         mining->begun + (mining->pending != pool.size() ? config.refill_every : config.restamp_every));
     return when;
+}
+
+bool Node::Inside::recovery_waits() const {
+    if (!conditions.contains(Condition::ConflictingFinals) || conditions.contains(Condition::ClockOff) ||
+        conditions.contains(Condition::DiskFull))
+        return false;
+    const auto waiting = pool.best();
+    return std::any_of(waiting.begin(), waiting.end(),
+                       [&](const ledger::SharedTx& tx) { return claimed_generation(tx->tx) > generation(); });
 }
 
 void Node::Inside::seal_if_due() {
@@ -70,7 +79,7 @@ void Node::Inside::stop_mining() {
 }
 
 void Node::Inside::mined(const Mined& event) {
-    if (!mining || mining->id != event.id || is_moving() || !may_act() || catch_up.headers() > 0) return;
+    if (!mining || mining->id != event.id || is_moving() || !may_seal() || catch_up.headers() > 0) return;
     Candidate candidate = std::move(mining->candidate);
     mining.reset();
     // What somebody found for an older tip, or a host that miscounted, is no loss: the next header is on its way.
@@ -110,6 +119,13 @@ std::optional<Node::Inside::Candidate> Node::Inside::make_candidate(Time time) {
         // What is pending does not fit just now (a lock time, a circle): an empty block would help nobody.
         pending_since.reset();
         return std::nullopt;
+    }
+    if (!may_act()) {
+        const auto& after = draft.applied.commit.view;
+        if (consensus::Electorate::of(after, ledger::parameters_of(after)).generation <= generation()) {
+            seal_not_before = now + parameters().rank_delay;
+            return std::nullopt;
+        }
     }
     Candidate candidate{.commit = draft.applied.commit};
     for (const ledger::SharedTx& tx : draft.txs) candidate.ids.push_back(tx->id);

@@ -50,7 +50,7 @@ Response consensus_status(const Context& context, const Call&) {
     for (const core::Condition one : view->conditions) conditions.emplace_back(node::name(one));
     return json_response(
         json::Object{{"consensus", ledger::name(parameters.consensus)},
-                     {"generation", view->generation},
+                     {"generation", electorate.generation},
                      {"voters", keys(electorate.voters)},
                      {"votersToCome", keys(electorate.next)},
                      {"quorum", consensus::quorum_of(electorate.voters.size(), parameters.trust)},

@@ -161,10 +161,47 @@ Result<Store::Inside::Move> Store::Inside::plan_move(const BlockId& to, std::spa
         item.chain.push_back({.height = at.height, .row = {.hash = at.hash, .tx_total = block->tx_count}});
         at = {.hash = block->header.previous, .height = at.height - 1};
     }
+    move.fork = at;
     std::reverse(item.chain.begin(), item.chain.end());
     for (auto& [height, row] : item.chain) row.tx_total = move.tx_total += row.tx_total;
     item.cut_above = at.height;
     return move;
+}
+
+Facts Store::Inside::after_move(Facts before, const BlockId& tip, const BlockId& fork) {
+    before.tip = tip;
+    if (before.final_block.height > fork.height) before.final_block = fork;
+    return before;
+}
+
+namespace {
+
+/// What a version wrote that left the mark where it was when a recovery took the block back.
+bool left_its_mark(const Facts& carried, Facts facts) {
+    if (carried.final_block.height <= facts.final_block.height) return false;
+    facts.final_block = carried.final_block;
+    return carried == facts;
+}
+
+}  // namespace
+
+Result<void> Store::Inside::bring_final_home() {
+    for (BlockId at = facts.final_block;;) {
+        if (at.height <= facts.tip.height) {
+            TRY(const auto on_chain, index->on_chain(at.height));
+            // Below what is kept all are of the chain.
+            if (!on_chain || on_chain->hash == at.hash) {
+                facts.final_block = on_chain ? at : facts.base;
+                return {};
+            }
+        }
+        TRY(const auto block, index->block(at.hash));
+        if (!block || at.height <= facts.base.height) {
+            facts.final_block = facts.base;
+            return {};
+        }
+        at = {.hash = block->header.previous, .height = at.height - 1};
+    }
 }
 
 Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first, std::span<const IndexItem> behind) {
@@ -184,7 +221,7 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
             if (first) {
                 facts = std::move(carried);
                 item.chain.push_back({.height = facts.base.height, .row = {.hash = facts.base.hash}});
-            } else if (carried != facts) {
+            } else if (carried != facts && !left_its_mark(carried, facts)) {
                 return fail(ErrorKind::Corrupt, "the segment begins with other facts than the one before ended with");
             }
             break;
@@ -218,7 +255,7 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
             TRY(Move move, plan_move(to, behind));
             item = std::move(move.item);
             tx_total = move.tx_total;
-            facts.tip = to;
+            facts = after_move(std::move(facts), to, move.fork);
             break;
         }
         case RecordKind::Final: {

@@ -53,8 +53,15 @@ struct Store::Inside {
     struct Move {
         detail::IndexItem item{};
         std::uint64_t tx_total = 0;
+        BlockId fork{};  ///< the newest block of the chain before that the one after has too
     };
+    /// What holds after a move of the tip: a final block that the chain moved away from is final no more, what is below
+    /// the fork still is.
+    [[nodiscard]] static Facts after_move(Facts before, const BlockId& tip, const BlockId& fork);
     Result<Move> plan_move(const BlockId& to, std::span<const detail::IndexItem> behind);
+    /// Marks made by versions that left them beside the chain, when a recovery had taken the block back: on the chain
+    /// again, where that left the block's. While opening, when nothing is behind the index.
+    Result<void> bring_final_home();
     /// What a record of the log says, while opening. The first one of a log without an index says where everything
     /// begins.
     Result<detail::IndexItem> read_record(const LogRecord& record, bool first,

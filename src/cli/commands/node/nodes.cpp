@@ -18,6 +18,13 @@ bool is_true(const json::Value& value, std::string_view name) {
     return found != nullptr && found->if_boolean().value_or(false);
 }
 
+bool is_linked_to(std::string_view key, const json::Value& status) {
+    const json::Value* peers = status.find("peers");
+    return peers != nullptr && peers->is_array() &&
+           std::any_of(peers->if_array()->begin(), peers->if_array()->end(),
+                       [&](const json::Value& peer) { return peer.text_at({"key"}) == key; });
+}
+
 std::string roles_of(const json::Value& node, bool is_voter) {
     std::string roles = is_voter ? "voter" : "";
     if (const json::Value* labels = node.find_path({"metadata", "labels"}); labels != nullptr && labels->is_object())
@@ -57,6 +64,7 @@ std::vector<NodeRow> node_rows(std::span<const json::Value> entries, const json:
                 row.is_ready = is_true(member, "ready");
                 row.is_accused = is_true(member, "accused");
                 row.key = member.text_at({"key"});
+                row.is_linked = row.key == status.text_at({"key"}) || is_linked_to(row.key, status);
                 if (const json::Value* seconds = member.find("silentSeconds")) silent = seconds->if_int64().value_or(0);
             }
         row.status = !row.is_member ? "NotMember" : row.is_accused ? "Accused" : row.is_ready ? "Ready" : "NotReady";

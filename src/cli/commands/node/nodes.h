@@ -21,6 +21,7 @@ struct NodeRow {
     bool is_member = false;
     bool is_voter = false;
     bool is_ready = false;
+    bool is_linked = false;  ///< with the node that was asked, or that one itself
     bool is_accused = false;
     std::string key{};  ///< of a member, in hexadecimal
 };

@@ -17,7 +17,8 @@ struct RecoveryPlan {
     std::optional<std::string> doubt{};  ///< why this is probably not what is wanted
 };
 
-/// `wanted`: names; none: all members that are heard of and not accused. Errors name a machine that cannot vote.
+/// `wanted`: names; none: all members that are linked or heard of, this one too, and not accused. Errors name a machine
+/// that cannot vote.
 Result<RecoveryPlan> plan_recovery(const std::vector<NodeRow>& rows, const json::Value& status,
                                    std::vector<std::string> wanted);
 

@@ -35,6 +35,37 @@ TEST(Recovery, NamesWhatStaysAndWhatMayBeLost) {
     EXPECT_EQ(plan_recovery(rows, status(2), {"n4", "n1", "n4"})->voters, (std::vector<std::string>{"n1", "n4"}));
 }
 
+TEST(Recovery, NamesLinkedMembersWhoseLeaseHasEnded) {
+    std::vector<NodeRow> rows{row("n1", true, true), row("n2", true, false), row("n3", true, false)};
+    rows[1].is_linked = true;
+    const auto plan = plan_recovery(rows, status(3), {});
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(plan->voters, (std::vector<std::string>{"n1", "n2"}));
+    EXPECT_EQ(plan->doubt, std::nullopt);
+}
+
+TEST(Recovery, GoesAboveWhatAnyLinkedMemberHasBegun) {
+    const std::vector<NodeRow> rows{row("n1", true, true), row("n2", true, false), row("n3", true, false)};
+    struct Row {
+        const char* name;
+        std::uint64_t heard;
+        std::uint64_t next;
+    };
+    for (const Row& one : {Row{"nobody has more", 2, 3}, Row{"one has recovered twice meanwhile", 4, 5},
+                           Row{"one behind", 1, 3}, Row{"a liar would use up the numbers", UINT64_MAX / 4, 3}}) {
+        json::Value said = status(2);
+        said["generationHeard"] = one.heard;
+        EXPECT_EQ(plan_recovery(rows, said, {})->generation, one.next) << one.name;
+    }
+}
+
+TEST(Recovery, ConflictingFinalsNeedOneThoughAllAreHeard) {
+    const std::vector<NodeRow> all{row("n1", true, true), row("n2", true, true), row("n3", true, true)};
+    json::Value said = status(2);
+    said["conditions"] = json::Array{"ConflictingFinals"};
+    EXPECT_EQ(plan_recovery(all, said, {})->doubt, std::nullopt);
+}
+
 TEST(Recovery, DoubtsWhatIsProbablyAMistake) {
     const std::vector<NodeRow> fine{row("n1", true, true), row("n2", true, true), row("n3", true, false)};
     EXPECT_EQ(plan_recovery(fine, status(2), {})->doubt,
