@@ -19,7 +19,7 @@ using cluster::Schema;
 using cluster::Shape;
 
 /// Messages inside each other; those of Kubernetes stay below 20.
-constexpr unsigned kDepthMax = 48;
+constexpr unsigned kProtobufDepthMax = 48;
 
 Fail<Error> malformed(std::string_view why) {
     return Fail{
@@ -143,7 +143,7 @@ class Transcoder {
 public:
     Result<void> message(ByteView bytes, const Schema& schema, json::Object& out, std::array<std::uint8_t, 2> inside,
                          unsigned depth) {
-        if (depth > kDepthMax) return malformed("its messages are too deep");
+        if (depth > kProtobufDepthMax) return malformed("its messages are too deep");
         WireReader reader{bytes};
         while (!reader.empty()) {
             TRY(const Record record, reader.next());

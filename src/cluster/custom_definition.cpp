@@ -10,7 +10,7 @@
 namespace rhizome::cluster {
 namespace {
 
-const json::Array& list_at(const json::Value& object, std::initializer_list<std::string_view> path) {
+const json::Array& items_at(const json::Value& object, std::initializer_list<std::string_view> path) {
     static const json::Array kNone;
     const json::Value* there = object.find_path(path);
     const json::Array* list = there == nullptr ? nullptr : there->if_array();
@@ -19,7 +19,7 @@ const json::Array& list_at(const json::Value& object, std::initializer_list<std:
 
 std::vector<std::string> texts_at(const json::Value& object, std::initializer_list<std::string_view> path) {
     std::vector<std::string> found;
-    for (const json::Value& each : list_at(object, path))
+    for (const json::Value& each : items_at(object, path))
         if (const std::string* text = each.if_string()) found.push_back(*text);
     return found;
 }
@@ -30,14 +30,14 @@ bool is_on(const json::Value& object, std::string_view flag) {
 }
 
 std::string_view storage_version(const json::Value& object) {
-    for (const json::Value& version : list_at(object, {"spec", "versions"}))
+    for (const json::Value& version : items_at(object, {"spec", "versions"}))
         if (is_on(version, "storage")) return version.text_at({"name"});
     return {};
 }
 
 std::vector<CustomKind::Cell> columns_of(const json::Value& version) {
     std::vector<CustomKind::Cell> cells;
-    for (const json::Value& column : list_at(version, {"additionalPrinterColumns"})) {
+    for (const json::Value& column : items_at(version, {"additionalPrinterColumns"})) {
         CustomKind::Cell cell;
         cell.name = column.text_at({"name"});
         cell.type = column.text_at({"type"});
@@ -130,11 +130,11 @@ Result<Definition> read_definition(const json::Value& document, std::uint64_t si
     read.kind = document.text_at({"spec", "names", "kind"});
     read.namespaced = document.text_at({"spec", "scope"}) == "Namespaced";
     std::string_view preferred;
-    for (const json::Value& version : list_at(document, {"spec", "versions"}))
+    for (const json::Value& version : items_at(document, {"spec", "versions"}))
         if (const auto name = version.text_at({"name"});
             is_on(version, "served") && (preferred.empty() || version_before(name, preferred)))
             preferred = name;
-    for (const json::Value& version : list_at(document, {"spec", "versions"})) {
+    for (const json::Value& version : items_at(document, {"spec", "versions"})) {
         if (!is_on(version, "served")) continue;
         CustomKind kind;
         kind.group = read.group;
@@ -150,7 +150,7 @@ Result<Definition> read_definition(const json::Value& document, std::uint64_t si
         kind.preferred = kind.version == preferred;
         const json::Value* status = version.find_path({"subresources", "status"});
         kind.status = status != nullptr && status->is_object();
-        for (const json::Value& field : list_at(version, {"selectableFields"}))
+        for (const json::Value& field : items_at(version, {"selectableFields"}))
             if (const std::string_view path = field.text_at({"jsonPath"}); path.size() > 1)
                 kind.selectable_fields.emplace_back(path.substr(1));
         TRY(kind.rules, rules_of(document, version, since_height));
@@ -163,7 +163,7 @@ Result<Definition> read_definition(const json::Value& document, std::uint64_t si
 
 std::vector<std::string> definition_warnings(const json::Value& object) {
     std::vector<std::string> warnings;
-    for (const json::Value& version : list_at(object, {"spec", "versions"})) {
+    for (const json::Value& version : items_at(object, {"spec", "versions"})) {
         const json::Value* schema = version.find_path({"schema", "openAPIV3Schema"});
         FieldErrors errors;
         const auto read = schema == nullptr ? nullptr : read_structural(*schema, Where{}, errors);
@@ -178,7 +178,7 @@ std::vector<std::string> definition_warnings(const json::Value& object) {
 
 void keep_stored_versions(json::Value& object, const json::Value* before) {
     json::Array kept;
-    if (before != nullptr) kept = list_at(*before, {"status", "storedVersions"});
+    if (before != nullptr) kept = items_at(*before, {"status", "storedVersions"});
     const std::string_view newest = storage_version(object);
     if (std::find(kept.begin(), kept.end(), json::Value(newest)) == kept.end() && !newest.empty())
         kept.emplace_back(newest);

@@ -9,7 +9,7 @@ namespace {
 
 using ledger::RejectCode;
 
-constexpr std::size_t kShortIdBytes = 6;
+constexpr std::size_t kCompactNameBytes = 6;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ SharedMessage Node::Inside::compact_for(PeerState& peer, const SharedBlock& bloc
         peer.known_txs.put(id, 0);
         compact.given.push_back({place, tx});
     }
-    const std::size_t cost = kShortIdBytes * block->txs.size() + 4 * compact.given.size();
+    const std::size_t cost = kCompactNameBytes * block->txs.size() + 4 * compact.given.size();
     if (spared <= cost) return nullptr;
     ++traffic.compact_sent;
     traffic.compact_saved += spared - cost;
