@@ -32,6 +32,12 @@ struct Config {
     milliseconds vote_timeout{500};
     /// A transaction of this node's own clients that no block has taken is told again after so long.
     milliseconds announce_again{3'000};
+    /// Orders that wait until a node which was started has compared its tip with a peer's.
+    std::size_t early_max = 1'024;
+    /// Transactions of this node's own clients that are neither final nor lost: it takes no more than these, or it
+    /// could not keep its word to tell what becomes of them. As much as may wait for a block.
+    std::size_t accepted_max = 100'000;
+    std::size_t accepted_bytes_max = 64u << 20;
     /// A header that nobody has found a nonce for is replaced by one with a newer time, since votes go by it; and
     /// sooner when there is something new to put in.
     milliseconds restamp_every{1'000};

@@ -44,10 +44,16 @@ struct Heard {
     PeerId from{};
     SharedMessage message{};
 };
+/// What happens to a transaction once its client no longer waits.
+enum class Remember : std::uint8_t {
+    UntilSettled,  ///< it is kept, over restarts, until it is final or told to be lost (`Lost`)
+    WhileAsked     ///< nobody is told: for whoever writes it anew where it is missing
+};
 /// A client wants this on the chain.
 struct Submit {
     ClientId client{};
     ledger::SharedTx tx{};
+    Remember remember = Remember::UntilSettled;
 };
 /// A client no longer waits.
 struct Forget {
@@ -127,7 +133,16 @@ struct RecordVotes {
 struct MarkFinal {
     ledger::BlockHash block{};
 };
-using Write = std::variant<AppendBlock, KeepBlock, MoveTip, RecordVotes, MarkFinal>;
+/// A transaction that this node has accepted of a client: to be found in `Start::accepted` until it is forgotten.
+/// Whoever is answered `Included` can rely on that.
+struct KeepAccepted {
+    ledger::SharedTx tx{};
+    Time time{};
+};
+struct ForgetAccepted {
+    ledger::TxId tx{};
+};
+using Write = std::variant<AppendBlock, KeepBlock, MoveTip, RecordVotes, MarkFinal, KeepAccepted, ForgetAccepted>;
 /// To the disk, in the order of the tickets. Readable at once through the node's `BlockSource`.
 struct Persist {
     Ticket ticket{};
@@ -176,6 +191,16 @@ struct Answer {
     std::optional<ledger::Reject> refused{};
 };
 
+/// A transaction that this node had accepted will never be final, and those who asked for it were told otherwise, or no
+/// longer wait: it is for the host to tell. What a power failure does not leave of that is said again after the start,
+/// so it may come twice, and never not at all.
+struct Lost {
+    ledger::SharedTx tx{};
+    ledger::Reject why{};
+    Time accepted{};            ///< when this node took it
+    bool was_included = false;  ///< it was in a block of this node's chain, as far as is known since the start
+};
+
 /// A newcomer asks for the state after a block, or a part of it: look it up beside everything else, and say
 /// `StateFound` with the message that answers, also when there is nothing to find. Only of blocks that are final here.
 struct LookUpState {
@@ -221,7 +246,10 @@ enum class Condition : std::uint8_t {
     ConflictingFinals,  ///< two conflicting blocks are final: neither seals nor votes any more
     DiskFull,           ///< takes no orders
     Accused,            ///< under evidence
+    Starting,           ///< its tip was compared with nobody's yet: orders wait
 };
+inline constexpr Condition kConditions[] = {Condition::ClockOff, Condition::VotesLost, Condition::ConflictingFinals,
+                                            Condition::DiskFull, Condition::Accused,   Condition::Starting};
 struct ConditionChanged {
     Condition condition{};
     bool holds = false;
@@ -232,6 +260,6 @@ struct Publish {
 };
 
 using Effect =
-    std::variant<Send, Persist, Sync, Wake, Continue, Verify, Mine, Answer, Blame, Publish, LookUpState, Praise>;
+    std::variant<Send, Persist, Sync, Wake, Continue, Verify, Mine, Answer, Blame, Publish, LookUpState, Praise, Lost>;
 
 }  // namespace rhizome::core

@@ -67,6 +67,7 @@ Node::FinalVotes Node::final_votes() const {
     const consensus::Checkpoint& newest = inside_->book.final_checkpoint();
     return {newest, consensus::ungrouped(inside_->book.votes_final(newest))};
 }
+Node::Reach Node::reach() const { return inside_->reach(); }
 bool Node::has(Condition condition) const { return inside_->conditions.contains(condition); }
 
 Node::Usage Node::usage() const {
@@ -80,6 +81,8 @@ Node::Usage Node::usage() const {
             .peers = node.peers.size(),
             .tips = node.tips.size(),
             .unstored = static_cast<std::size_t>(node.last_ticket - node.stored),
+            .accepted = node.awaited.size(),
+            .accepted_bytes = node.awaited_bytes,
             .headers_ahead = node.catch_up.headers(),
             .bodies_ahead_bytes = node.catch_up.held_bytes()};
 }

@@ -59,6 +59,8 @@ struct Start {
     ledger::BlockHash final_block{};              ///< on that chain
     Bytes vote_record{};
     bool votes_complete = true;  ///< false: what this node signed before is not known
+    /// Clients' transactions that were not settled yet, in the order in which they were kept.
+    std::vector<KeepAccepted> accepted{};
     /// Something is written that was never on the chain: asked for again by hash when a peer names it.
     std::uint64_t seed = 0;  ///< for choices that need no agreement
 };
@@ -97,6 +99,14 @@ public:
     };
     [[nodiscard]] FinalVotes final_votes() const;
     [[nodiscard]] bool has(Condition condition) const;
+    /// Who of the voters is there: this node, those it has links with and heard of within a heartbeat, and those whose
+    /// votes came by way of others within one and a half, since the last link with them ended.
+    struct Reach {
+        std::size_t voters = 0;
+        std::size_t reachable = 0;
+        bool is_quorum = false;  ///< as many as make something final, of the next voters too
+    };
+    [[nodiscard]] Reach reach() const;
 
     /// What it holds in memory besides the state: for bounds.
     struct Usage {
@@ -108,7 +118,9 @@ public:
         std::size_t pending_bytes = 0;
         std::size_t peers = 0;
         std::size_t tips = 0;
-        std::size_t unstored = 0;       ///< blocks not yet durable
+        std::size_t unstored = 0;  ///< blocks not yet durable
+        std::size_t accepted = 0;  ///< clients' transactions that are not settled yet
+        std::size_t accepted_bytes = 0;
         std::size_t headers_ahead = 0;  ///< of a chain that is being caught up with
         std::size_t bodies_ahead_bytes = 0;
     };

@@ -17,6 +17,7 @@
 #include "node/cosigning.h"
 #include "node/identity.h"
 #include "node/kube/kube_api.h"
+#include "node/lost_events.h"
 #include "node/metrics.h"
 #include "node/rpc_client.h"
 #include "node/status.h"
@@ -111,6 +112,7 @@ struct Daemon::Inside {
     stream::IoContext io{{.threads = 2}};
     std::unique_ptr<Host> host{};
     std::unique_ptr<Gossip> gossip{};
+    std::unique_ptr<LostEvents> lost{};
     std::unique_ptr<Peers> peers{};
     std::unique_ptr<net::LanBeacon> beacon{};
     std::unique_ptr<net::DnsSd> dns_sd{};
@@ -232,6 +234,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
                              in.identity.keys));
     in.gossip = std::make_unique<Gossip>(*in.host, in.identity.keys, options.role == NodeRole::Member,
                                          options.log.area("gossip"));
+    in.lost = std::make_unique<LostEvents>(*in.host, *in.gossip);
     options.peers.gossip = in.gossip.get();
     TRY(in.peers, Peers::start(in.io, *in.host, in.identity.keys, std::move(options.peers)));
     in.keeper = std::make_unique<KeyKeeper>(
@@ -334,6 +337,7 @@ Result<void> Daemon::stop() {
     in.dns_sd.reset();
     if (in.peers) in.peers->stop();
     in.peers.reset();
+    in.lost.reset();
     in.gossip.reset();
     if (!in.host) return ok();
     auto stopped = in.host->stop();

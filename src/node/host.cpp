@@ -122,7 +122,7 @@ bool has_new_token(const state::Delta& change) {
 }
 
 /// What the core starts from.
-Result<core::Start> start_of(const store::Chain& chain) {
+Result<core::Start> start_of(const store::Chain& chain, const store::AcceptedLog& accepted) {
     const store::Store& store = chain.store();
     core::Start start{.chain = store.chain(), .tip_view = chain.state().view()};
     const auto final_block = store.final_block();
@@ -139,6 +139,7 @@ Result<core::Start> start_of(const store::Chain& chain) {
     const store::VoteMemory votes = store.votes();
     start.vote_record = votes.record;
     start.votes_complete = votes.complete;
+    for (store::AcceptedLog::Kept& one : accepted.kept()) start.accepted.push_back({std::move(one.tx), one.time});
     std::array<std::uint8_t, 8> seed{};
     runtime::fill_with_entropy(seed);
     std::memcpy(&start.seed, seed.data(), seed.size());
@@ -161,6 +162,8 @@ struct Host::Inside {
     consensus::Judge judge{signatures};
     runtime::ThreadPool pool{runtime::ThreadPool::host_width()};
     std::unique_ptr<store::Chain> chain{};
+    std::unique_ptr<store::AcceptedLog> accepted{};
+    bool accepted_fails = false;  ///< said once
     std::unique_ptr<StoreHistory> history{};
     std::unique_ptr<core::Node> node{};
 
@@ -183,6 +186,12 @@ struct Host::Inside {
     LruCache<ledger::TxId, ledger::Reject> refusals{kRefusalsMax};
     using Watcher = std::function<void(const core::Notice&, const NodeView&)>;
     std::vector<std::weak_ptr<Watcher>> watchers{};
+    using LostWatcher = std::function<void(const store::LostTx&)>;
+    std::vector<std::weak_ptr<LostWatcher>> lost_watchers{};
+    std::vector<store::LostTx> now_lost{};  ///< of the step that is being carried out
+    std::function<bool(const ledger::TxId& lost, Host::Remade told)> remake{};
+    std::uint64_t lost_count = 0;
+    std::uint64_t remade_count = 0;
     std::atomic<bool> has_failed = false;
     std::deque<core::EventKind> events{};
     bool is_stepping = false;
@@ -211,6 +220,12 @@ struct Host::Inside {
             publish(notices);
             // After the view: whoever was told that something is final finds it so.
             for (const core::Answer& answer : std::exchange(answers, {})) tell(answer);
+            for (const store::LostTx& lost : std::exchange(now_lost, {})) {
+                const auto told = [this, lost](std::optional<ledger::TxId> made_again) {
+                    strand.post([this, lost, made_again] { tell_lost(lost, made_again); });
+                };
+                if (!remake || !remake(lost.tx->id, told)) tell_lost(lost, std::nullopt);
+            }
         }
         events.clear();
         is_stepping = false;
@@ -218,7 +233,9 @@ struct Host::Inside {
 
     void perform(core::Effect& effect, std::vector<core::Notice>& notices);
     Result<void> write(const core::Write& what);
+    void note_accepted(const Result<void>& written);
     void tell(const core::Answer& answer);
+    void tell_lost(store::LostTx lost, std::optional<ledger::TxId> made_again);
     void publish(const std::vector<core::Notice>& notices);
     void follow_usual(const core::TipMoved& moved);
     void look_at_disk();
@@ -247,8 +264,24 @@ Result<void> Host::Inside::write(const core::Write& what) {
         }
     } else if (const auto* final_block = std::get_if<core::MarkFinal>(&what)) {
         TRY(store.mark_final(final_block->block));
+    } else if (const auto* keep_tx = std::get_if<core::KeepAccepted>(&what)) {
+        note_accepted(accepted->keep(keep_tx->tx, keep_tx->time));
+    } else if (const auto* settled = std::get_if<core::ForgetAccepted>(&what)) {
+        note_accepted(accepted->settle(settled->tx));
     }
     return ok();
+}
+
+/// The chain does not depend on it: a node whose disk is full goes on, and says what it can no longer promise.
+void Host::Inside::note_accepted(const Result<void>& written) {
+    if (written.has_value() != accepted_fails) return;
+    accepted_fails = !written;
+    if (written) {
+        log.info("what is accepted of clients is written down again");
+    } else {
+        log.warn("what is accepted of clients is not written down: if this node ends, nobody is told of what is lost",
+                 {{"why", written.error()}});
+    }
 }
 
 void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& notices) {
@@ -275,6 +308,13 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
     } else if (const auto* answer = std::get_if<core::Answer>(&effect)) {
         if (answer->refused) refusals.put(answer->tx, *answer->refused);
         answers.push_back(*answer);
+    } else if (const auto* lost = std::get_if<core::Lost>(&effect)) {
+        now_lost.push_back({.tx = lost->tx,
+                            .why = lost->why,
+                            .accepted = lost->accepted,
+                            .lost = runtime::now(),
+                            .was_included = lost->was_included});
+        note_accepted(accepted->lose(now_lost.back()));
     } else if (const auto* blame = std::get_if<core::Blame>(&effect)) {
         log.debug("a peer sent what no honest one sends", {{"peer", blame->peer}, {"why", to_text(blame->why)}});
         if (peers != nullptr) peers->blame(blame->peer, blame->why);
@@ -303,11 +343,35 @@ void Host::Inside::tell(const core::Answer& answer) {
     told(answer);
 }
 
+void Host::Inside::tell_lost(store::LostTx lost, std::optional<ledger::TxId> made_again) {
+    if (stopped) return;  // it is told after the start
+    lost.made_again = made_again;
+    std::string about;
+    for (const ledger::NamedOutput& output : lost.tx->outputs)
+        if (output.wish != ledger::Wish::Nothing)
+            about += (about.empty() ? "" : ", ") + std::string{output.resource.path.text()};
+    if (made_again) {
+        ++remade_count;
+        note_accepted(accepted->lose(lost));
+        log.info("an accepted write was taken back and is made again on what stands now",
+                 {{"txid", lost.tx->id.hex()}, {"again", made_again->hex()}, {"about", about}});
+    } else {
+        ++lost_count;
+        log.warn("an accepted write is lost: the chain that others made final leaves no place for it",
+                 {{"txid", lost.tx->id.hex()}, {"about", about}, {"why", to_text(lost.why)}});
+    }
+    publish({});
+    std::erase_if(lost_watchers, [](const auto& one) { return one.expired(); });
+    for (const auto& one : lost_watchers)
+        if (const auto watcher = one.lock()) (*watcher)(lost);
+}
+
 void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     const auto before = view.load();
     const auto tip = node->tip_hash();
     if (before && notices.empty() && before->tip_hash == tip && before->pending == node->pending() &&
-        before->final_block == node->final_block() && before->generation_heard == node->generation_heard())
+        before->final_block == node->final_block() && before->generation_heard == node->generation_heard() &&
+        before->lost + before->made_again == lost_count + remade_count)
         return;
     auto now = std::make_shared<NodeView>();
     now->chain = chain->store().chain();
@@ -325,6 +389,8 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     now->conditions = conditions;
     now->usage = node->usage();
     now->traffic = node->traffic();
+    now->lost = lost_count;
+    now->made_again = remade_count;
     for (const core::Notice& notice : notices)
         if (const auto* moved = std::get_if<core::TipMoved>(&notice)) follow_usual(*moved);
     now->unusual = usual.seen();
@@ -368,6 +434,7 @@ void Host::Inside::begin() {
     wake = std::make_unique<stream::Timer>(strand, [this] { step(core::Tick{}); });
     disk_look = std::make_unique<stream::Timer>(strand, [this] { look_at_disk(); });
     syncer = std::make_unique<Worker<core::Ticket>>([this](core::Ticket up_to) {
+        if (const auto synced = accepted->sync(); !synced) return fail_with(synced.error());
         if (const auto synced = chain->store().sync(); !synced) return fail_with(synced.error());
         post(core::Stored{up_to});
     });
@@ -408,7 +475,10 @@ Result<std::unique_ptr<Host>> Host::start(stream::IoContext& io, HostOptions opt
     TRY(in.chain, store::Chain::open(in.options.folder, {in.rules, in.judge}, in.pool, {}, in.options.opening));
     for (const store::Finding& finding : in.chain->store().findings())
         in.log.warn("the store mended something", {{"what", finding.what}, {"file", finding.file.native()}});
-    TRY(const auto start, start_of(*in.chain));
+    TRY(in.accepted, store::AcceptedLog::open(in.options.folder, in.chain->store().chain(), {}));
+    if (!in.accepted->finding().empty())
+        in.log.warn("the list of accepted transactions is not whole", {{"what", in.accepted->finding()}});
+    TRY(const auto start, start_of(*in.chain, *in.accepted));
     in.history = std::make_unique<StoreHistory>(in.chain->store());
     auto node = core::Node::start(in.options.core, start,
                                   {.blocks = in.chain->store(),
@@ -422,6 +492,8 @@ Result<std::unique_ptr<Host>> Host::start(stream::IoContext& io, HostOptions opt
     if (!node) return fail(ErrorKind::Corrupt, "what is on the disk does not fit together: " + to_text(node.error()));
     in.node = *std::move(node);
     in.begin();
+    for (const core::Condition condition : core::kConditions)
+        if (in.node->has(condition)) in.conditions.insert(condition);
     in.publish({});
     in.librarian->ask([&in] { in.shelf->keep_for_open_tokens(); }, false);
     in.strand.post([&in] {
@@ -446,7 +518,9 @@ Result<void> Host::stop() {
     in.verifier->stop();
     in.syncer->stop();
     in.node.reset();
-    auto closed = in.has_failed ? Result<void>{} : in.chain->close();
+    auto closed = in.has_failed ? Result<void>{} : in.accepted->sync();
+    if (auto chain_closed = in.has_failed ? Result<void>{} : in.chain->close(); closed)
+        closed = std::move(chain_closed);
     in.chain.reset();
     return closed;
 }
@@ -457,12 +531,13 @@ const ledger::Rules& Host::rules() const { return inside_->rules; }
 const consensus::MemberKey& Host::key() const { return inside_->signer.key(); }
 const stream::Strand& Host::strand() const { return inside_->strand; }
 
-core::ClientId Host::submit(ledger::SharedTx tx, std::function<void(const core::Answer&)> told) {
+core::ClientId Host::submit(ledger::SharedTx tx, std::function<void(const core::Answer&)> told,
+                            core::Remember remember) {
     const core::ClientId client{++inside_->last_client};
-    inside_->strand.post([in = inside_.get(), client, tx = std::move(tx), told = std::move(told)]() mutable {
+    inside_->strand.post([in = inside_.get(), client, tx = std::move(tx), told = std::move(told), remember]() mutable {
         if (in->stopped) return;
         in->clients.emplace(client, std::move(told));
-        in->step(core::Submit{client, std::move(tx)});
+        in->step(core::Submit{client, std::move(tx), remember});
     });
     return client;
 }
@@ -483,6 +558,8 @@ void Host::fate_of(const ledger::TxId& id, std::function<void(const Fate&)> told
         Fate fate;
         if (!in->stopped) fate.pending = in->node->pending_tx(id);
         if (const ledger::Reject* why = in->refusals.get(id); why != nullptr && !fate.pending) fate.refused = *why;
+        if (!in->stopped && !fate.pending && !fate.refused)
+            if (auto lost = in->accepted->lost(id)) fate.refused = std::move(lost->why);
         told(fate);
     });
 }
@@ -493,6 +570,19 @@ std::shared_ptr<void> Host::watch(std::function<void(const core::Notice&, const 
     return watcher;
 }
 
+void Host::set_remaker(std::function<bool(const ledger::TxId& lost, Remade told)> remake) {
+    stream::run_on(inside_->strand, [&] { inside_->remake = std::move(remake); });
+}
+
+std::shared_ptr<void> Host::watch_lost(std::function<void(const store::LostTx&)> told) {
+    auto watcher = std::make_shared<Inside::LostWatcher>(std::move(told));
+    inside_->strand.post([in = inside_.get(), weak = std::weak_ptr{watcher}] { in->lost_watchers.push_back(weak); });
+    return watcher;
+}
+
+std::vector<store::LostTx> Host::lost() const { return inside_->accepted->lost(); }
+
+core::Node::Reach Host::reach() const { return inside_->node ? inside_->node->reach() : core::Node::Reach{}; }
 void Host::set_peers(PeerPort* peers) { inside_->peers = peers; }
 void Host::step(core::EventKind event) { inside_->step(std::move(event)); }
 Result<void> Host::put_note(std::string_view table, std::string_view name, ByteView bytes) {

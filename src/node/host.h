@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "core/node.h"
 #include "node/usual.h"
+#include "store/accepted_log.h"
 #include "store/chain.h"
 #include "stream/strand.h"
 
@@ -30,6 +31,8 @@ struct NodeView {
     core::Node::Usage usage{};
     core::Node::Traffic traffic{};
     std::shared_ptr<const UnusualSeen> unusual{};  ///< never null
+    std::uint64_t lost = 0;                        ///< accepted transactions that were told to be lost, since the start
+    std::uint64_t made_again = 0;                  ///< and that were, and were made again
 };
 
 /// Where a host hands what is meant for peers. Called on the host's strand.
@@ -76,11 +79,13 @@ public:
     [[nodiscard]] const stream::Strand& strand() const;
 
     /// Puts a transaction before the node; `told` is called on the strand with everything that becomes of it, the last
-    /// time with Final or Refused. Whoever no longer cares says `forget`.
-    core::ClientId submit(ledger::SharedTx tx, std::function<void(const core::Answer&)> told);
+    /// time with Final or Refused. Whoever no longer cares says `forget`; unless `remember` says otherwise, what
+    /// becomes of it is then this node's to remember, over restarts, and to tell when it is lost (`watch_lost`).
+    core::ClientId submit(ledger::SharedTx tx, std::function<void(const core::Answer&)> told,
+                          core::Remember remember = core::Remember::UntilSettled);
     void forget(core::ClientId client);
     /// What is known of a transaction that is on no block: it waits, or was refused when a client of this node asked
-    /// for it (the last 4,096 of those are remembered).
+    /// for it (the last 4,096 of those are remembered), or lost.
     struct Fate {
         ledger::SharedTx pending{};
         std::optional<ledger::Reject> refused{};
@@ -93,8 +98,20 @@ public:
     /// What happens, from now on, on the strand; until the handle is gone.
     [[nodiscard]] std::shared_ptr<void> watch(std::function<void(const core::Notice&, const NodeView&)> told);
 
+    /// Accepted transactions that were lost, from now on, on the strand; until the handle is gone. Those told before,
+    /// also before the start, are in `lost`.
+    /// Each is told once it is known whether it was made again: `remake` (null: nobody does) says whether it tries, and
+    /// then says on any thread by which transaction it was, or that it was not. Returns when no call is under way.
+    using Remade = std::function<void(std::optional<ledger::TxId> made_again)>;
+    void set_remaker(std::function<bool(const ledger::TxId& lost, Remade told)> remake);
+    [[nodiscard]] std::shared_ptr<void> watch_lost(std::function<void(const store::LostTx&)> told);
+    /// The newest first; the last 4,096, as far as they fit into 8 MiB.
+    [[nodiscard]] std::vector<store::LostTx> lost() const;
+
     // ---- on the strand: for links ----------------------------------------------------------------------------------
 
+    /// Who of the voters is there now.
+    [[nodiscard]] core::Node::Reach reach() const;
     /// Where what is meant for peers goes; null: nowhere.
     void set_peers(PeerPort* peers);
     /// An event of a link. Within another step it waits until that one's effects are carried out.

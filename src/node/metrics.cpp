@@ -24,21 +24,25 @@ std::string metrics_text(const NodeView& view, const store::Store& store, Time n
         return fmt::format("{}.{:06}", time.count() / 1'000'000, time.count() % 1'000'000);
     };
     const auto age = [&](Time time) { return seconds_text(std::max(microseconds{0}, now - time)); };
+    const auto counter = [&](std::string_view metric, std::string_view help, std::uint64_t value) {
+        add(metric, help, "counter", fmt::format("{}", value));
+    };
     gauge("height", "Height of the newest block.", view.tip.height.number());
     gauge("final_height", "Height of the newest final block.", view.final_height.number());
     gauge("tip_age_seconds", "Age of the newest block.", age(view.tip.time));
     gauge("final_age_seconds", "Age of the newest final block.", age(view.final_time));
     gauge("pending_transactions", "Transactions that no block has taken yet.", view.pending);
     gauge("pending_bytes", "Their size.", view.usage.pending_bytes);
+    gauge("accepted_transactions", "Accepted of clients, and neither final nor lost.", view.usage.accepted);
+    gauge("accepted_bytes", "Their size.", view.usage.accepted_bytes);
+    counter("lost_transactions_total", "Accepted of clients, and taken back by a heal.", view.lost);
+    counter("made_again_transactions_total", "The same, and made again on what stands now.", view.made_again);
     gauge("documents", "Documents in the state.", view.state.totals(state::Prefix::documents()).count);
     gauge("peers", "Links to other nodes.", view.usage.peers);
     gauge("votes_held", "Votes in memory.", view.usage.votes);
     gauge("headers_held", "Headers in memory.", view.usage.headers);
     gauge("branches", "Branches of the chain that are followed.", view.usage.tips);
     gauge("headers_ahead", "Headers of a chain that is being caught up with.", view.usage.headers_ahead);
-    const auto counter = [&](std::string_view metric, std::string_view help, std::uint64_t value) {
-        add(metric, help, "counter", fmt::format("{}", value));
-    };
     const core::Node::Traffic& traffic = view.traffic;
     counter("transactions_sent_total", "Transactions sent whole to peers.", traffic.txs_sent);
     counter("transactions_named_total", "Transactions announced to peers by id.", traffic.txs_named);
@@ -61,7 +65,7 @@ std::string metrics_text(const NodeView& view, const store::Store& store, Time n
     bool first = true;
     for (const core::Condition condition :
          {core::Condition::ClockOff, core::Condition::VotesLost, core::Condition::ConflictingFinals,
-          core::Condition::DiskFull, core::Condition::Accused}) {
+          core::Condition::DiskFull, core::Condition::Accused, core::Condition::Starting}) {
         add("condition", first ? "Whether something keeps the node from doing its part." : "", "gauge",
             view.conditions.contains(condition) ? "1" : "0", fmt::format("{{condition=\"{}\"}}", name(condition)));
         first = false;

@@ -98,15 +98,18 @@ struct Reporter::Inside : std::enable_shared_from_this<Inside> {
             return timer->set(stream::after(options.look_every));
         }
         if (!*made) return timer->set(stream::after(options.look_every));
-        waiting = host.submit(**made, [weak = weak_from_this()](const core::Answer& answer) {
-            const auto self = weak.lock();
-            if (!self) return;
-            const bool is_done = answer.stage == core::Stage::Included || answer.stage == core::Stage::Final ||
-                                 answer.stage == core::Stage::Refused;
-            if (!is_done) return;
-            const std::string refused = answer.refused ? to_text(*answer.refused) : "";
-            self->strand.post([self, refused] { self->told(refused); });
-        });
+        waiting = host.submit(
+            **made,
+            [weak = weak_from_this()](const core::Answer& answer) {
+                const auto self = weak.lock();
+                if (!self) return;
+                const bool is_done = answer.stage == core::Stage::Included || answer.stage == core::Stage::Final ||
+                                     answer.stage == core::Stage::Refused;
+                if (!is_done) return;
+                const std::string refused = answer.refused ? to_text(*answer.refused) : "";
+                self->strand.post([self, refused] { self->told(refused); });
+            },
+            core::Remember::WhileAsked);  // what is missing is reported anew
     }
 
     void told(const std::string& refused) {

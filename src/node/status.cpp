@@ -34,8 +34,14 @@ std::string_view name(core::Condition condition) {
         case core::Condition::ConflictingFinals: return "ConflictingFinals";
         case core::Condition::DiskFull: return "DiskFull";
         case core::Condition::Accused: return "Accused";
+        case core::Condition::Starting: return "Starting";
     }
     unreachable("a Condition is one of these");
+}
+
+std::string caution_of(const core::Node::Reach& reach) {
+    if (reach.is_quorum) return {};
+    return fmt::format("included, not final: {} of {} voters reachable", reach.reachable, reach.voters);
 }
 
 std::vector<MemberStatus> members_of(const NodeView& view) {
@@ -103,6 +109,13 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
                 warnings.push_back({"this machine is under evidence: it signed two things that contradict each other",
                                     "find out why (a copied data directory does this), then the owner of the cluster: "
                                     "rhizome node approve NAME"});
+                break;
+            case core::Condition::Starting:
+                warnings.push_back(
+                    {"this machine has just started and has not compared its chain with another's: orders "
+                     "wait",
+                     "nothing: without a link it goes on alone after a heartbeat; rhizome peers shows the "
+                     "links"});
                 break;
         }
     }

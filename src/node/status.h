@@ -37,4 +37,7 @@ json::Object status_json(const NodeView& view, const consensus::MemberKey& self,
 
 std::string_view name(core::Condition condition);
 
+/// What whoever is answered `included` should know; empty while a quorum is there.
+std::string caution_of(const core::Node::Reach& reach);
+
 }  // namespace rhizome::node

@@ -106,6 +106,12 @@ void Disk::perform(const core::Write& what, Contents& contents) const {
         contents.votes_complete = votes->complete;
     } else if (const auto* mark = std::get_if<core::MarkFinal>(&what)) {
         contents.final_block = mark->block;
+    } else if (const auto* accepted = std::get_if<core::KeepAccepted>(&what)) {
+        contents.accepted.push_back(*accepted);
+        return;
+    } else if (const auto* settled = std::get_if<core::ForgetAccepted>(&what)) {
+        std::erase_if(contents.accepted, [&](const auto& one) { return one.tx->id == settled->tx; });
+        return;
     } else {
         return;
     }
@@ -181,6 +187,7 @@ bool Disk::restore() {
     durable_ = *backup_;
     durable_.votes.clear();
     durable_.votes_complete = false;
+    durable_.accepted.clear();
     now_ = durable_;
     unsynced_.clear();
     damaged_.clear();
@@ -192,6 +199,7 @@ core::Start Disk::start(const ledger::ChainId& chain, std::uint64_t seed) const 
                       .final_block = now_.final_block,
                       .vote_record = now_.votes,
                       .votes_complete = now_.votes_complete,
+                      .accepted = now_.accepted,
                       .seed = seed};
     const std::uint64_t final_height = height(now_.final_block).number();
     const ledger::Height root{final_height - std::min(final_height, limits_.headers_below_final)};

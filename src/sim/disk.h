@@ -94,7 +94,8 @@ private:
         ledger::BlockHash final_block{};
         Bytes votes{};
         bool votes_complete = true;
-        ledger::Height undo_from{};  ///< changes of blocks below are gone
+        ledger::Height undo_from{};                  ///< changes of blocks below are gone
+        std::vector<core::KeepAccepted> accepted{};  ///< in the order of their coming
     };
     void perform(const core::Write& what, Contents& contents) const;
     [[nodiscard]] std::optional<std::string> broken_rule(const core::Write& what) const;

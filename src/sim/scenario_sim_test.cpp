@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "consensus/evidence.h"
@@ -97,6 +98,109 @@ TEST(ScenarioSim, BothSidesOfACutTakeOrdersAndTheMajoritysChainSurvives) {
     ASSERT_EQ(sim.orders()[both_minor].stage, core::Stage::Refused);
     EXPECT_EQ(sim.orders()[both_minor].refused->code, ledger::RejectCode::AlreadyExists);
     EXPECT_NE(sim.archive().block(survivor), nullptr);
+    EXPECT_EQ(testing::first_fault(sim), "");
+}
+
+TEST(ScenarioSim, AWriteThatAHealTakesBackIsToldByItsMachineWhoeverStillWaits) {
+    Sim sim{{.seed = 41, .machines = 5}};
+    ASSERT_TRUE(grow_up(sim, 5));
+    sim.let_leave(true);
+    sim.split({{0, 1}, {2, 3, 4}});
+    sim.run(2s);
+    // Pairs that conflict, and on the smaller side some that nothing stands against.
+    constexpr std::size_t kPairs = 20;
+    std::vector<std::size_t> losers;
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < kPairs; ++i) {
+        losers.push_back(order(sim, i % 2, fmt::format("both{}", i)));
+        others.push_back(order(sim, 2 + i % 3, fmt::format("both{}", i)));
+        others.push_back(order(sim, i % 2, fmt::format("mine{}", i)));
+        sim.run(200ms);
+    }
+    sim.run(5s);
+    for (const std::size_t one : losers) EXPECT_TRUE(sim.orders()[one].left) << one;
+    // Each machine knows whether a quorum is there.
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(sim.node(i).reach().reachable, i < 2 ? 2u : 3u) << i;
+        EXPECT_EQ(sim.node(i).reach().is_quorum, i >= 2) << i;
+    }
+    // A power failure forgets none of it.
+    sim.crash(1, 0);
+    sim.start(1);
+    sim.run(2s);
+    sim.heal();
+    const auto settled = [&] {
+        for (std::size_t i = 0; i < sim.size(); ++i)
+            if (sim.node(i).usage().accepted > 0) return false;
+        return sim.distinct_tips() == 1;
+    };
+    EXPECT_TRUE(sim.run_until(settled, 30s));
+    for (const std::size_t one : losers) {
+        EXPECT_TRUE(sim.orders()[one].told_lost) << one;
+        ASSERT_TRUE(sim.orders()[one].refused) << one;
+        EXPECT_EQ(sim.orders()[one].refused->code, ledger::RejectCode::AlreadyExists);
+    }
+    for (const std::size_t one : others) EXPECT_FALSE(sim.orders()[one].told_lost) << one;
+    sim.check_left(sim.node(0).tip_hash(), false);
+    EXPECT_EQ(testing::first_fault(sim), "");
+}
+
+TEST(ScenarioSim, AMachineThatWasAwayTakesOrdersOnceItHasComparedItsTip) {
+    Sim sim{{.seed = 43, .machines = 3, .link = {.delay = 50ms}}};
+    ASSERT_TRUE(grow_up(sim, 3));
+    sim.crash(2);
+    order(sim, 0, "meanwhile");
+    sim.run(20s);
+    sim.start(2);
+    EXPECT_TRUE(sim.node(2).has(core::Condition::Starting));
+    const std::size_t stale = order(sim, 2, "meanwhile");
+    const std::size_t fresh = order(sim, 2, "new");
+    ASSERT_TRUE(sim.run_until([&] { return !sim.node(2).has(core::Condition::Starting); }, 3s));
+    EXPECT_GE(sim.node(2).tip().height + 1, sim.node(0).tip().height);
+    EXPECT_TRUE(sim.orders()[stale].refused_at_once) << "nobody is told that it is in a block";
+    EXPECT_TRUE(sim.orders()[fresh].was_accepted);
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[fresh].stage == core::Stage::Final; }, 10s));
+    EXPECT_EQ(testing::first_fault(sim), "");
+}
+
+TEST(ScenarioSim, AMachineThatStartsAloneTakesOrdersAfterAHeartbeatAndAClusterOfOneAtOnce) {
+    Sim sim{{.seed = 44, .machines = 3}};
+    ASSERT_TRUE(grow_up(sim, 3));
+    for (std::size_t i = 0; i < 3; ++i) sim.crash(i);
+    sim.run(10s);
+    sim.start(1);
+    const std::size_t alone = order(sim, 1, "alone");
+    sim.run(4'900ms);
+    EXPECT_FALSE(sim.orders()[alone].was_accepted);
+    sim.run(200ms);
+    EXPECT_TRUE(sim.orders()[alone].was_accepted);
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[alone].included.has_value(); }, 30s));
+    EXPECT_EQ(testing::first_fault(sim), "");
+
+    Sim one{{.seed = 45, .machines = 1}};
+    EXPECT_FALSE(one.node(0).has(core::Condition::Starting));
+}
+
+TEST(ScenarioSim, AMachineTakesNoMoreThanItCanKeepItsWordAbout) {
+    Sim sim{{.seed = 42, .machines = 3, .config = {.accepted_max = 8}}};
+    ASSERT_TRUE(grow_up(sim, 3));
+    sim.let_leave(true);
+    sim.split({{0}, {1, 2}});
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < 12; ++i) {
+        const std::size_t one = order(sim, 0, fmt::format("alone{}", i));
+        sim.run(500ms);
+        taken += sim.orders()[one].refused_at_once ? 0 : 1;
+        if (!sim.orders()[one].refused_at_once) continue;
+        EXPECT_EQ(sim.orders()[one].refused->code, ledger::RejectCode::TooManyPending);
+    }
+    EXPECT_EQ(taken, 8u);
+    EXPECT_EQ(sim.node(0).usage().accepted, 8u);
+    sim.heal();
+    EXPECT_TRUE(sim.run_until([&] { return sim.node(0).usage().accepted == 0; }, 20s));
+    const std::size_t again = order(sim, 0, "again");
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[again].included.has_value(); }, 5s));
+    sim.check_left(sim.node(0).tip_hash(), false);
     EXPECT_EQ(testing::first_fault(sim), "");
 }
 

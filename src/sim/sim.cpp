@@ -118,6 +118,7 @@ void Sim::start(std::size_t index) {
     if (machine.disk.is_damaged()) {
         if (watch) see(index, DiskChanged{DiskState::New});
         machine.disk.replace();
+        excuse(index);
         if (disk_replaced) disk_replaced(index);
     }
     const core::Ports ports{.blocks = machine.disk,
@@ -210,6 +211,7 @@ void Sim::note_own_words(std::size_t index, const core::Message& message) {
 void Sim::replace_disk(std::size_t index) {
     ensure(!machines_[index].node, "a disk is replaced while the machine is off");
     machines_[index].disk.replace();
+    excuse(index);
     if (disk_replaced) disk_replaced(index);
     if (watch) see(index, DiskChanged{DiskState::New});
 }
@@ -217,6 +219,7 @@ void Sim::replace_disk(std::size_t index) {
 void Sim::install_snapshot(std::size_t index, std::size_t from) {
     ensure(!machines_[index].node, "a snapshot is installed while the machine is off");
     machines_[index].disk.install(machines_[from].node->final_block());
+    excuse(index);
 }
 
 void Sim::fetch_state(std::size_t index, const ledger::BlockHash& trusted) {
@@ -238,6 +241,7 @@ void Sim::take_fetched(std::size_t index) {
     machine.fetch.reset();
     for (const std::size_t other : std::set<std::size_t>{machine.linked}) disconnect(index, other);
     machine.disk.install(machine.trusted);
+    excuse(index);
     start(index);
 }
 
@@ -265,6 +269,7 @@ core::Message Sim::look_up(std::size_t index, const core::LookUpState& order) {
 bool Sim::restore_backup(std::size_t index) {
     ensure(!machines_[index].node, "a backup is restored while the machine is off");
     const bool restored = machines_[index].disk.restore();
+    if (restored) excuse(index);
     if (watch && restored) see(index, DiskChanged{DiskState::Restored});
     return restored;
 }
@@ -421,6 +426,7 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         send_as(index, to->second, message);
     } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
         if (watch) see_write(index, persist->what);
+        if (const auto* settled = std::get_if<core::ForgetAccepted>(&persist->what)) note_settled(index, settled->tx);
         if (const auto broken = machine.disk.write(persist->ticket, persist->what); broken && !machine.liar)
             checks_.fault(fmt::format("machine {}'s store ends the process: {}", index, *broken));
     } else if (const auto* sync = std::get_if<core::Sync>(&effect)) {
@@ -453,6 +459,8 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         mine(index, *order);
     } else if (const auto* said = std::get_if<core::Answer>(&effect)) {
         answer(index, *said);
+    } else if (const auto* lost = std::get_if<core::Lost>(&effect)) {
+        lose(index, *lost);
     } else if (const auto* publish = std::get_if<core::Publish>(&effect)) {
         if (const auto* moved = std::get_if<core::TipMoved>(&publish->notice)) {
             if (!machine.liar) checks_.tip_moved(index, *moved);
@@ -699,6 +707,7 @@ void Sim::answer(std::size_t machine, const core::Answer& said) {
             if (is_honest(machine) && is_maker(machine, said.block) && !machines_[machine].disk.is_durable(said.block))
                 checks_.fault(fmt::format("{} answered order {} as included, and its own block is not on its disk",
                                           name_of(machine), index));
+            if (leaving_) leave(index);
             break;
         case core::Stage::Refused:
             order.refused = said.refused;
@@ -711,6 +720,54 @@ void Sim::answer(std::size_t machine, const core::Answer& said) {
             order.open = false;
             --open_orders_;
             break;
+    }
+}
+
+void Sim::leave(std::size_t index) {
+    Order& order = orders_[index];
+    order.left = anybody_left_ = true;
+    order.open = false;
+    --open_orders_;
+    const std::uint64_t life = machines_[order.machine].life;
+    at(now_, [this, index, machine = order.machine, life] {
+        if (machines_[machine].life == life) step(machine, core::Forget{core::ClientId{index + 1}});
+    });
+}
+
+void Sim::lose(std::size_t machine, const core::Lost& lost) {
+    for (std::size_t index = 0; index < orders_.size(); ++index) {
+        Order& order = orders_[index];
+        if (!order.left || order.machine != machine || order.tx->id != lost.tx->id) continue;
+        order.told_lost = true;
+        order.stage = core::Stage::Refused;
+        order.refused = lost.why;
+        if (watch) see(machine, OrderAnswered{index, core::Stage::Refused, true, to_text(lost.why)});
+    }
+}
+
+void Sim::excuse(std::size_t machine) {
+    for (Order& order : orders_)
+        if (order.machine == machine) order.excused |= order.left;
+}
+
+void Sim::note_settled(std::size_t machine, const ledger::TxId& tx) {
+    if (!anybody_left_) return;
+    for (Order& order : orders_)
+        if (order.left && order.machine == machine && order.tx->id == tx) order.settled = true;
+}
+
+void Sim::check_left(const ledger::BlockHash& tip, bool recovered) {
+    std::set<ledger::TxId> stands;
+    for (auto block = archive_.block(tip); block; block = archive_.block(block->header.previous))
+        for (const ledger::Tx& tx : block->txs) stands.insert(id_of(tx));
+    for (std::size_t index = 0; index < orders_.size(); ++index) {
+        const Order& order = orders_[index];
+        if (!order.left || order.excused || !is_honest(order.machine)) continue;
+        if (stands.contains(order.tx->id) != order.told_lost || (recovered && order.settled)) continue;
+        checks_.fault(order.told_lost
+                          ? fmt::format("{} told that order {} is lost, and it stands", name_of(order.machine), index)
+                          : fmt::format("order {} was included at {} and is gone, and nobody was told", index,
+                                        name_of(order.machine)));
     }
 }
 

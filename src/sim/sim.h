@@ -64,6 +64,12 @@ struct Order {
     bool was_accepted = false;
     bool refused_at_once = false;
     bool is_new = false;  ///< creates what nobody else names: nothing but a full disk is a reason to refuse it
+    /// Its client was told that it is included, and went away: from then on it is the machine's to tell when it is
+    /// lost.
+    bool left = false;
+    bool told_lost = false;
+    bool settled = false;  ///< it was told to be lost, or the machine knew it to be final
+    bool excused = false;  ///< the machine has another disk since
 };
 
 class Sim {
@@ -137,6 +143,11 @@ public:
     std::size_t submit_new(std::size_t machine, const std::string& name);
     [[nodiscard]] const std::vector<Order>& orders() const { return orders_; }
     [[nodiscard]] std::size_t open_orders() const { return open_orders_; }
+    /// Whether those who ask from now on go away as soon as they are told that it is included, as most people do.
+    void let_leave(bool leave) { leaving_ = leave; }
+    /// On this chain every order whose client left stands, or its machine has told that it is lost: not both. After a
+    /// recovery, which takes back what is final, that holds of those that were not settled before.
+    void check_left(const ledger::BlockHash& tip, bool recovered);
     /// Writes `per_second` new documents at random machines of `at_machines` until told otherwise.
     void load(std::uint64_t per_second, const std::vector<std::size_t>& at_machines);
 
@@ -255,6 +266,11 @@ private:
     void update_links();
     void ask_again(std::size_t order);
     void answer(std::size_t machine, const core::Answer& answer);
+    void lose(std::size_t machine, const core::Lost& lost);
+    void note_settled(std::size_t machine, const ledger::TxId& tx);
+    void leave(std::size_t order);
+    /// What a machine knew of accepted orders is gone with its disk.
+    void excuse(std::size_t machine);
     [[nodiscard]] bool is_maker(std::size_t machine, const ledger::BlockHash& block) const;
     void one_load_event();
     void check_refusal(std::size_t order);
@@ -283,6 +299,8 @@ private:
     std::uint64_t peer_numbers_ = 0;
     std::vector<Order> orders_;
     std::size_t open_orders_ = 0;
+    bool leaving_ = false;
+    bool anybody_left_ = false;
     std::uint64_t load_per_second_ = 0;
     std::uint64_t load_number_ = 0;
     std::uint64_t load_life_ = 0;

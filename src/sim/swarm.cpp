@@ -68,6 +68,7 @@ private:
         late_votes_ = Random{seed ^ 0x6c'61'74'65}.chance(1, 6);
         exoduses_ = Random{seed ^ 0x65'78'6f'64}.chance(1, 6);
         recoveries_ = Random{seed ^ 0x72'65'63'6f}.chance(1, 5);
+        leave_ = Random{seed ^ 0x6c'65'61'76}.chance(1, 2);
         setup.spec = fmt::format(R"({{"trust":"{}"{}}})", byzantine_ ? "byzantine" : "crash",
                                  works_ ? fmt::format(R"(,"consensus":"work","work":{{"hashRate":{},"blockTime":"1s",)"
                                                       R"("period":16}})",
@@ -182,6 +183,7 @@ private:
                 return held_up(from, to, message);
             };
         if (load_ > 0) sim_.load(load_, honest());
+        sim_.let_leave(leave_);
         const Time end = sim_.now() + options_.faults_for;
         while (sim_.now() < end && sim_.checks().clean()) {
             sim_.run(microseconds{random_.between(50'000, 3'000'000)});
@@ -450,6 +452,7 @@ private:
 
     void calm_down() {
         raging_ = false;
+        sim_.let_leave(false);
         sim_.hold_up = nullptr;
         sim_.heal();
         sim_.set_links(calm_);
@@ -507,12 +510,14 @@ private:
         });
         const auto agreed = [&] {
             if (!sim_.checks().clean()) return true;
-            return last != SIZE_MAX && sim_.open_orders() == 0 && sim_.distinct_tips() == 1;
+            return last != SIZE_MAX && sim_.open_orders() == 0 && sim_.distinct_tips() == 1 && all_settled();
         };
         if (!sim_.run_until(agreed, options_.converge_within)) {
-            sim_.checks().fault(fmt::format("{} s after the heal: {} tips, {} orders open, final heights from {}",
+            sim_.checks().fault(fmt::format("{} s after the heal: {} tips, {} orders open, {}, final heights from {}",
                                             std::chrono::duration_cast<seconds>(options_.converge_within).count(),
-                                            sim_.distinct_tips(), sim_.open_orders(), sim_.lowest_final()));
+                                            sim_.distinct_tips(), sim_.open_orders(),
+                                            all_settled() ? "all settled" : "some machine still keeps accepted ones",
+                                            sim_.lowest_final()));
             describe_ends();
         } else if (last != SIZE_MAX && sim_.checks().clean() && sim_.orders()[last].stage != core::Stage::Final) {
             sim_.checks().fault("the last order was refused: " + to_text(*sim_.orders()[last].refused));
@@ -520,6 +525,13 @@ private:
         verdict_.converged_after = sim_.now() - healed;
         if (passing_ && sim_.checks().clean() && !sim_.run_until([this] { return passing_->all_equal(); }, seconds{30}))
             sim_.checks().fault("documents off the chain are not the same everywhere");
+    }
+
+    /// Whatever an honest machine has accepted is final, or told to be lost.
+    bool all_settled() const {
+        for (std::size_t i = 0; i < sim_.size(); ++i)
+            if (sim_.is_honest(i) && sim_.is_up(i) && sim_.node(i).usage().accepted > 0) return false;
+        return true;
     }
 
     static std::string describe(const core::Node::Usage& usage) {
@@ -553,6 +565,7 @@ private:
     Verdict finish() {
         const auto all = honest();
         const core::Node& node = sim_.node(all.front());
+        if (sim_.checks().clean()) sim_.check_left(node.tip_hash(), node.final_generation() > 0);
         if (sim_.checks().clean()) sim_.checks().replay(ledger::BlockHash{sim_.chain().view()}, node.tip_hash());
         verdict_.faults = sim_.checks().faults();
         verdict_.trace = sim_.trace();
@@ -571,6 +584,7 @@ private:
     bool byzantine_ = false;
     bool works_ = false;       ///< proof of work instead of turns
     bool late_votes_ = false;  ///< some learn late what is justified
+    bool leave_ = false;       ///< clients do not wait for the end
     bool exoduses_ = false;    ///< many leave at once, and come back
     bool recoveries_ = false;  ///< the owner names new voters, again and again
     Random recovery_random_{0};

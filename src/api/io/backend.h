@@ -30,6 +30,7 @@ std::string_view name(Stage stage);
 struct Progress {
     Stage stage = Stage::Accepted;
     std::optional<ledger::Reject> refused{};
+    std::string caution{};  ///< included: what its client should know, as long as nothing can become final
 };
 
 /// One line of `/readyz?verbose`.

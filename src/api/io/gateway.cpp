@@ -7,11 +7,13 @@
 #include <fmt/core.h>
 
 #include "api/admission.h"
+#include "api/again.h"
 #include "api/certificates.h"
 #include "api/io/access.h"
 #include "api/io/custom.h"
 #include "api/io/service.h"
 #include "api/refused.h"
+#include "api/shown.h"
 #include "cluster/custom_definition.h"
 #include "cluster/garbage.h"
 #include "cluster/object.h"
@@ -330,7 +332,8 @@ bool write_passing(const Service& service, const Call& call, const Draft& draft,
 }
 
 /// What is true of a transaction that did not come as far as was asked in the time given.
-Reply late_reply(const ledger::SharedTx& tx, std::optional<Stage> reached) {
+Reply late_reply(const ledger::SharedTx& tx, const std::optional<Progress>& newest) {
+    const std::optional<Stage> reached = newest ? std::optional{newest->stage} : std::nullopt;
     const std::string id = tx->id.hex();
     std::string said;
     if (reached == Stage::Included) {
@@ -345,10 +348,28 @@ Reply late_reply(const ledger::SharedTx& tx, std::optional<Stage> reached) {
         said = fmt::format("transaction {} {} in the time given; it may still be{}, so look before trying again", id,
                            reached ? "was accepted but is in no block" : "was not answered for", until);
     }
-    Reply reply = reply_of(timed_out(fmt::format("{}: rhizome tx show {}", said, id)));
+    Reply reply = reply_of(timed_out(fmt::format("{}: rhizome chain tx {}", said, id)));
     reply.headers.emplace_back("Rhizome-Txid", id);
     if (reached) reply.headers.emplace_back("Rhizome-Stage", name(*reached));
+    if (newest && !newest->caution.empty()) reply.warnings.push_back(newest->caution);
     return reply;
+}
+
+/// What the object is to its user before a change: what is shown, without what is only shown.
+json::Value value_of(const Call& call, const Standing& object, const HeardOf& heard_of) {
+    if (!object) return {};
+    json::Value value = shown_value(*call.kind, object, heard_of);
+    strip_shown(value);
+    return value;
+}
+
+/// Until it is final a heal may take it back: then it can be made again, if it may be.
+void remember(Service& service, const Call& call, const Draft& draft, const Found& before, const ledger::SharedTx& tx) {
+    if (!draft.object || !draft.beside.empty() || !may_be_made_again(call)) return;
+    Remembered::Request request{.call = call};
+    request.touched = touched_fields(value_of(call, before.present.object, service.backend.heard_of()), *draft.object);
+    request.bytes = call.body.size() + json::print(*draft.object).size();
+    service.remember(tx->id, std::move(request));
 }
 
 /// Waits until there is something newer than `seen`.
@@ -361,10 +382,9 @@ Task<void> wait_for_news(SharedService service, stream::Strand strand, Revision 
     (void)co_await mail->came.wait_until(stream::after(kNewsMax));
 }
 
-/// What became of a transaction as long as somebody waited: nothing when it did not come so far; `reached` says how
-/// far.
+/// What became of a transaction as long as somebody waited: nothing when it did not come so far; `newest` says how far.
 Task<std::optional<Progress>> submit(SharedService service, ledger::SharedTx tx, Stage wanted, Patience patience,
-                                     stream::Strand strand, std::optional<Stage>* reached) {
+                                     stream::Strand strand, std::optional<Progress>* newest) {
     const auto mail = std::make_shared<Mail>(strand);
     const std::uint64_t client = service->backend.submit(std::move(tx), [mail, strand](const Progress& progress) {
         strand.post([mail, progress] {
@@ -385,7 +405,7 @@ Task<std::optional<Progress>> submit(SharedService service, ledger::SharedTx tx,
     }
     if (patience.leave) patience.leave->when_told({});
     service->backend.forget(client);
-    if (mail->any) *reached = mail->newest.stage;
+    if (mail->any) *newest = mail->newest;
     if (!in_time) co_return std::nullopt;
     co_return mail->newest;
 }
@@ -442,6 +462,39 @@ Task<Reply> delete_collection(SharedService service, Call call, stream::Strand s
         ++done;
     }
     co_return list_verb(call, *selection, listing, heard_of);
+}
+
+Task<std::optional<std::string>> write_again(SharedService service, Remembered::Request request, stream::Strand strand,
+                                             Patience patience) {
+    Call& call = request.call;
+    call.now = service->backend.now();
+    service->backend.fill_with_entropy(call.entropy);
+    const auto path = target_of(call);
+    if (!path) co_return std::nullopt;
+    Found found = look(*service, call, *path);
+    const auto opened = co_await open_present(service, call, &found);
+    if (!opened) co_return std::nullopt;
+    std::vector<Standing*> shown{&found.present.object};
+    if (const auto failed = co_await convert_shown(service, call, std::move(shown))) co_return std::nullopt;
+    const json::Value now = value_of(call, found.present.object, service->backend.heard_of());
+    if (const auto contested = contested_field(request.touched, now)) {
+        service->options.log.info("a change that was taken back is not made again: somebody else has changed the same",
+                                  {{"path", path->text()}, {"field", *contested}});
+        co_return std::nullopt;
+    }
+    call.judged_later = has_webhooks(call, found.chain);
+    const auto planned = plan(*service, call, found);
+    if (!planned) co_return std::nullopt;
+    const Draft* draft = std::get_if<Draft>(&*planned);
+    if (draft == nullptr && found.present.object)
+        co_return found.present.object.document->origin().latest.output.change.hex();  // it stands already
+    if (draft == nullptr || !draft->object || !does_the_same(request.touched, touched_fields(now, *draft->object)))
+        co_return std::nullopt;
+    const Reply reply = co_await write(service, call, strand, {}, patience);
+    if (reply.code >= 300) co_return std::nullopt;
+    for (const auto& [name, value] : reply.headers)
+        if (name == "Rhizome-Txid") co_return value;
+    co_return std::nullopt;
 }
 
 Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::string wait_header, Patience patience) {
@@ -509,9 +562,9 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
         }
         auto tx = signed_tx(*service, call, stored ? *stored : draft, found, *path);
         if (!tx) co_return reply_of(tx.error());
-        std::optional<Stage> reached;
-        const auto progress = co_await submit(service, *tx, waiting->stage, patience, strand, &reached);
-        if (!progress) co_return late_reply(*tx, reached);
+        std::optional<Progress> newest;
+        const auto progress = co_await submit(service, *tx, waiting->stage, patience, strand, &newest);
+        if (!progress) co_return late_reply(*tx, newest);
         if (progress->stage != Stage::Refused) {
             Found after = look(*service, call, *path);
             const auto shown_after = co_await open_present(service, call, &after);
@@ -521,7 +574,9 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
             // shown.
             const auto failed = co_await convert_shown(service, call, std::move(done));
             if (failed) after.present.object = {};
+            if (progress->stage == Stage::Included) remember(*service, call, draft, found, *tx);
             Reply reply = done_reply(*service, call, draft, found, after, progress->stage);
+            if (!progress->caution.empty()) reply.warnings.push_back(progress->caution);
             if (call.kind->rules != nullptr && !draft.object)
                 co_await finish_definition(service, call, strand, wait_header, patience);
             if (ends_definition && draft.object)

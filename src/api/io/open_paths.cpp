@@ -94,6 +94,16 @@ SharedRegistry Service::registry() const {
     return newest_;
 }
 
+void Service::remember(const ledger::TxId& id, Remembered::Request request) {
+    const std::lock_guard hold{remembered_mutex_};
+    remembered_.put(id, std::move(request));
+}
+
+std::optional<Remembered::Request> Service::take_remembered(const ledger::TxId& id) {
+    const std::lock_guard hold{remembered_mutex_};
+    return remembered_.take(id);
+}
+
 std::optional<Response> answer_open(const Service& service, const http::Request& request) {
     const std::string_view path = request.path();
     if (path == "/version" || path == "/version/") return version(service);

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "api/again.h"
 #include "api/call.h"
 #include "api/io/front.h"
 #include "api/io/observed.h"
@@ -24,6 +25,9 @@ struct Service {
     FrontOptions options;
     Observer observer;
     std::atomic<std::size_t> writing = 0;
+    /// Changes that may be made again, should a heal take them back.
+    void remember(const ledger::TxId& id, Remembered::Request request);
+    std::optional<Remembered::Request> take_remembered(const ledger::TxId& id);
     std::atomic<std::size_t> proxying = 0;
 
     /// The kinds that the state has now, definitions included. Any thread; a request keeps the one it began with.
@@ -33,6 +37,8 @@ private:
     mutable std::mutex mutex_{};
     mutable state::StateView seen_{};  ///< what `newest_` was made of
     mutable SharedRegistry newest_{};
+    std::mutex remembered_mutex_{};
+    Remembered remembered_{};
 };
 
 /// A request of a kind that only so many may be of at once, counted as long as it is under way.
@@ -101,6 +107,10 @@ struct Patience {
 /// itself.
 stream::Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::string wait_header,
                           Patience patience = {});
+/// A change that a heal took back, on what stands now: its transaction, or that which had the same in mind already.
+/// Nothing when somebody else has changed the same fields, or it would do something else now, or it is refused.
+stream::Task<std::optional<std::string>> write_again(SharedService service, Remembered::Request request,
+                                                     stream::Strand strand, Patience patience);
 /// Deletes what the selectors name, one after the other, all in the time of one write; stops at the first that is
 /// refused.
 stream::Task<Reply> delete_collection(SharedService service, Call call, stream::Strand strand, std::string wait_header,

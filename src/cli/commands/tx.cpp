@@ -17,13 +17,13 @@ Command tx_command() {
             "other), 'check' says what it would do in the next block, 'decode' shows what is in it. All but the last "
             "ask a state which locks are in force: that of this machine's data directory, or one from 'state export' "
             "on a machine that has none. 'submit' puts signed ones into a block; 'held' lists what waits for more "
-            "signatures.",
+            "signatures, 'lost' what a node had accepted and a heal took back.",
         .examples = {{"write", "rhizome tx new pod.yaml --state state.json --out tx.json"},
                      {"sign", "rhizome tx sign tx.json --key alice --state state.json --out tx.json"},
                      {"try it out", "rhizome tx check tx.json --state state.json"},
                      {"put it into a block of this machine's chain", "rhizome tx submit tx.json --offline"}},
         .subcommands = {tx::new_command(), tx::sign_command(), tx::cosign_command(), tx::check_command(),
-                        tx::decode_command(), tx::submit_command(), tx::held_command()},
+                        tx::decode_command(), tx::submit_command(), tx::held_command(), tx::lost_command()},
         .group = std::string{kGroupChain},
     };
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `rhizome why KIND/NAME`: which transaction made it so, whose key, by which lock, how final, and what was refused.
+#include <algorithm>
+#include <set>
+
 #include <fmt/core.h>
 
 #include "cli/commands/commands.h"
@@ -132,6 +135,58 @@ Result<void> tell_write(Story& story, RpcClient& client, const json::Value& entr
     return ok();
 }
 
+/// What was refused, or taken back, in a line.
+std::string refusal_line(const json::Value& row) {
+    const std::string why = fmt::format("{}: {}", row.text_at({"code"}), row.text_at({"why"}));
+    if (row.find("accepted") == nullptr) return fmt::format("{} {}", row.text_at({"time"}), why);
+    const std::string again = row.find("madeAgain") == nullptr
+                                  ? std::string{}
+                                  : fmt::format("; it was made again by transaction {}", row.text_at({"madeAgain"}));
+    return fmt::format("{} {}; it was accepted at {}, and a heal took it back (transaction {}){}",
+                       row.text_at({"time"}), why, row.text_at({"accepted"}), row.text_at({"txid"}), again);
+}
+
+/// Whether a path is what KIND/NAME means in a namespace, as far as its text tells: nothing stands there to be asked.
+bool is_meant(std::string_view path, std::string_view given, std::string_view name_space) {
+    if (given.starts_with('/')) return path == given;
+    const auto slash = given.find('/');
+    if (slash == std::string_view::npos) return false;
+    std::string kind{given.substr(0, std::min(slash, given.find('.')))};
+    const std::string_view name = given.substr(slash + 1);
+    const auto parsed = state::Path::parse(path);
+    if (!parsed || parsed->name() != name) return false;
+    if (parsed->shape() == state::Path::Shape::Namespaced && parsed->namespace_name() != name_space) return false;
+    const std::string text{path};
+    const std::string_view above = std::string_view{text}.substr(0, text.rfind('/'));
+    std::string stands{above.substr(above.rfind('/') + 1)};
+    std::transform(stands.begin(), stands.end(), stands.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return kind == stands || kind == stands + "s" || stands == kind + "s";
+}
+
+/// Of something that does not stand: what of it was accepted and taken back, which may be why. Else `missing`.
+Result<void> tell_lost(Invocation& call, RpcClient& client, const std::string& given, const Error& missing) {
+    const auto lost = client.get("/rhizome/v1/lost");
+    const json::Value* rows = lost ? lost->find("lost") : nullptr;
+    std::set<std::string> paths;
+    if (rows != nullptr && rows->is_array())
+        for (const json::Value& row : *rows->if_array())
+            if (const json::Value* changes = row.find("changes"); changes != nullptr && changes->is_array())
+                for (const json::Value& one : *changes->if_array())
+                    if (is_meant(one.text_at({"path"}), given, call.text("namespace")))
+                        paths.emplace(one.text_at({"path"}));
+    if (paths.size() != 1) return Fail{missing};
+    TRY(const auto refused, client.get("/rhizome/v1/refusals?path=" + http::percent_encode(*paths.begin())));
+    const json::Value* told = refused.find("refusals");
+    Story story{.data = {{"path", *paths.begin()}, {"exists", false}}};
+    story.fields.add("path", *paths.begin());
+    story.fields.add("exists", Cell{"no", Tone::Warning});
+    for (const json::Value& one : *told->if_array()) story.fields.add("refused", refusal_line(one));
+    story.data.set("refusals", *told);
+    print_data(call, story.data, [&] { return story.fields.render(call.console.out_style); });
+    return ok();
+}
+
 Result<void> run_why(Invocation& call) {
     TRY(const auto client, asked_node(call));
     const std::string given = call.argument("RESOURCE");
@@ -139,7 +194,10 @@ Result<void> run_why(Invocation& call) {
                                    ? "path=" + http::percent_encode(given)
                                    : fmt::format("resource={}&namespace={}", http::percent_encode(given),
                                                  http::percent_encode(call.text("namespace")));
-    TRY(const auto entry, client->get("/rhizome/v1/state?" + target));
+    const auto found = client->get("/rhizome/v1/state?" + target);
+    if (!found && found.error().kind == ErrorKind::NotFound) return tell_lost(call, *client, given, found.error());
+    if (!found) return Fail{found.error()};
+    const json::Value& entry = *found;
     TRY(const auto status, client->get("/rhizome/v1/status"));
     const auto chain = ledger::ChainId::from_hex(status.text_at({"chainId"}));
     if (!chain) return fail(ErrorKind::Failed, "the node's status cannot be read");
@@ -165,9 +223,7 @@ Result<void> run_why(Invocation& call) {
     const json::Value* rows = refused.find("refusals");
     json::Array kept = rows != nullptr && rows->is_array() ? *rows->if_array() : json::Array{};
     if (kept.empty()) story.fields.add("refused", "nothing that this node was asked for since it started");
-    for (const json::Value& one : kept)
-        story.fields.add("refused",
-                         fmt::format("{} {}: {}", one.text_at({"time"}), one.text_at({"code"}), one.text_at({"why"})));
+    for (const json::Value& one : kept) story.fields.add("refused", refusal_line(one));
     story.data.set("refusals", std::move(kept));
     print_data(call, story.data, [&] { return story.fields.render(call.console.out_style); });
     return ok();
@@ -187,7 +243,8 @@ Command why_command() {
             .summary = "Say why a resource is as it is",
             .details =
                 "Which transaction wrote it, whose key signed, which lock that opened, whether it is final, who "
-                "decides now, and what this node refused about it since it started.",
+                "decides now, and what this node refused about it since it started, or had accepted and a heal took "
+                "back.",
             .examples = {{"who changed this", "rhizome why deployment.apps/shop -n web"}},
             .arguments = {{.name = "RESOURCE",
                            .help = "KIND/NAME, or a path as in /namespaces/web/core/Pod/db",

@@ -68,11 +68,15 @@ struct PeerState {
 /// The recovery generation that a transaction would begin, as far as can be told without executing it; 0 for none.
 [[nodiscard]] std::uint64_t claimed_generation(const ledger::Tx& tx);
 
-/// A transaction that somebody waits for.
+/// A transaction that somebody waits for, or that is kept for those who no longer do.
 struct Awaited {
     ledger::SharedTx tx{};
     std::set<ClientId> clients{};
     Stage stage = Stage::Accepted;
+    Remember remember = Remember::UntilSettled;
+    Ticket kept_with{};           ///< on the disk with this
+    Time accepted{};              ///< first
+    bool was_included = false;    ///< it was in a block of this node's chain, on its maker's disk
     bool inclusion_told = false;  ///< Included: a block of this node's own is on the disk first,
     Ticket on_disk_with{};        ///< which it is with this
     ledger::BlockHash block{};
@@ -117,6 +121,8 @@ struct Node::Inside final : consensus::BlockLore {
     ledger::ChainId chain;
 
     std::map<PeerId, PeerState> peers;
+    /// When members' votes of late came, by way of whomever; forgotten when a link with them ends.
+    std::map<consensus::MemberKey, Time> votes_came;
     std::size_t states_open = 0;  ///< parts of states that are looked up, for all peers
     detail::CatchUp catch_up;
     bool is_catching_up = false;                      ///< what becomes the tip now is nobody's news
@@ -143,6 +149,9 @@ struct Node::Inside final : consensus::BlockLore {
     FlatMap<VoteName, Time> promised;
     std::map<consensus::MemberKey, ledger::TxId> accusing;  ///< the newest accusation by this node, of each member
     std::map<ledger::TxId, Awaited> awaited;
+    std::size_t awaited_bytes = 0;
+    std::vector<Submit> early;                                     ///< of clients, while Starting holds
+    std::map<ClientId, ledger::TxId> waits_for;                    ///< which of `awaited` a client waits for
     std::unordered_map<ledger::TxId, ledger::BlockHash> included;  ///< on the chain above the final block
     LruCache<ledger::TxId, ledger::BlockHash> finals{65'536};
     std::set<Condition> conditions;
@@ -150,6 +159,7 @@ struct Node::Inside final : consensus::BlockLore {
     // ---- times -----------------------------------------------------------------------------------------------------
     Time now{};
     Time started{};
+    Time alone_until{};  ///< until then a node that has started waits for a peer
     Time seal_not_before{};
     std::optional<Time> pending_since{};  ///< when this node first saw something to seal on the present tip
     consensus::Epoch votes_after{};       ///< this node was not there to vote up to this one
@@ -405,6 +415,15 @@ struct Node::Inside final : consensus::BlockLore {
     void send_txs(PeerId to, std::span<const ledger::SharedTx> txs);
     void submit(const Submit& event);
     void forget(ClientId client);
+    using AwaitedAt = std::map<ledger::TxId, Awaited>::iterator;
+    /// Takes it into `awaited`, and to the disk where it is to be kept.
+    Awaited& await(const Submit& event);
+    /// What the disk kept of an earlier run.
+    void await_again(const KeepAccepted& earlier);
+    /// It is settled, or nobody asks any more.
+    AwaitedAt end_awaited(AwaitedAt one);
+    /// It will never be final. Told to those who wait, and to the host where nobody does who has not heard otherwise.
+    AwaitedAt refuse_awaited(AwaitedAt one, const ledger::Reject& why);
     /// The block of the chain that has it; null when none has, or it was too long ago.
     [[nodiscard]] const HeaderNode* place_of(const ledger::TxId& id) const;
     /// Whole: what nobody else has yet. Named: what may be there already; who lacks it asks.
@@ -426,10 +445,15 @@ struct Node::Inside final : consensus::BlockLore {
     void note_final(const ledger::BlockHash& hash);
     void note_dropped(const ledger::SharedTx& tx, const ledger::Reject& why);
     void retry_refused();
+    /// Final, or no longer known: what the state after it refuses is refused for good.
+    [[nodiscard]] bool is_settled(const ledger::BlockHash& block) const;
     void note_pending();
 
     // ---- handlers/peers.cpp
     // ------------------------------------------------------------------------------------------
+    [[nodiscard]] Reach reach() const;
+    /// In which a member that is there votes at least once: it does in every heartbeat.
+    [[nodiscard]] microseconds votes_of_late() const;
     void peer_up(PeerId peer);
     void peer_down(PeerId peer);
     void hear(const Heard& event);
@@ -463,6 +487,9 @@ struct Node::Inside final : consensus::BlockLore {
     // ---- handlers/tick.cpp
     // -------------------------------------------------------------------------------------------
     void set_clock(Time time);
+    /// A node that was away knows an old state: what people ask of it before it has compared its tip would be lost.
+    [[nodiscard]] bool may_begin() const;
+    void begin_if_due();
     void tick();
     void set_wake();
     void finish_step();

@@ -43,7 +43,31 @@ void Node::Inside::peer_up(PeerId peer) {
     send_status(peer);
 }
 
+microseconds Node::Inside::votes_of_late() const { return parameters().heartbeat + parameters().heartbeat / 2; }
+
+Node::Reach Node::Inside::reach() const {
+    const consensus::Electorate& electorate = voting();
+    std::set<consensus::MemberKey> there;
+    if (ports.signer != nullptr) there.insert(ports.signer->key());
+    for (const auto& [id, peer] : peers)
+        if (peer.is_member && now < peer.clock_heard + parameters().heartbeat) there.insert(peer.member);
+    for (const auto& [member, when] : votes_came)
+        if (now < when + votes_of_late()) there.insert(member);
+    const auto count = [&](const std::vector<consensus::MemberKey>& voters) {
+        return static_cast<std::size_t>(
+            std::count_if(voters.begin(), voters.end(), [&](const auto& one) { return there.contains(one); }));
+    };
+    const auto is_quorum = [&](const std::vector<consensus::MemberKey>& voters) {
+        return count(voters) >= consensus::quorum_of(voters.size(), parameters().trust);
+    };
+    return {.voters = electorate.voters.size(),
+            .reachable = count(electorate.voters),
+            .is_quorum = is_quorum(electorate.voters) && (electorate.next.empty() || is_quorum(electorate.next))};
+}
+
 void Node::Inside::peer_down(PeerId peer) {
+    // Unless it is heard by way of others from now on, it is gone.
+    if (const auto gone = peers.find(peer); gone != peers.end()) votes_came.erase(gone->second.member);
     peers.erase(peer);
     relay.forget(peer);
     catch_up.peer_gone(peer);
@@ -67,6 +91,7 @@ void Node::Inside::send_status(PeerId to) {
 
 void Node::Inside::send_statuses() {
     next_status = now + config.status_every;
+    std::erase_if(votes_came, [&](const auto& one) { return now >= one.second + votes_of_late(); });
     // Whoever has many neighbours in a large cluster hears enough when each of them speaks every third time.
     const std::size_t every = is_large() && peers.size() > kStatusesEachTime ? kStatusTurns : 1;
     std::size_t place = status_turn++;

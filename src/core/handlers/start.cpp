@@ -106,6 +106,9 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     votes_after = consensus::epoch_of(now, parameters().epoch);
     next_status = now;
     update_final();
+    for (const KeepAccepted& kept_tx : start.accepted) await_again(kept_tx);
+    alone_until = now + parameters().heartbeat;
+    set_condition(Condition::Starting, !may_begin());
     return {};
 }
 

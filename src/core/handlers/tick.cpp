@@ -35,6 +35,7 @@ void Node::Inside::set_clock(Time time) {
     votes_after = std::min(votes_after, consensus::epoch_of(now, parameters().epoch));
     seal_not_before = std::min(seal_not_before, now);
     started = std::min(started, now);
+    alone_until = std::min(alone_until, now + parameters().heartbeat);
     settled_since = std::min(settled_since, now);
     if (pending_since) pending_since = now;
     for (auto& [id, peer] : peers) {
@@ -51,12 +52,33 @@ void Node::Inside::set_clock(Time time) {
     }
 }
 
+bool Node::Inside::may_begin() const {
+    if (ports.signer != nullptr && voting().is_only_voter(ports.signer->key())) return true;
+    // Whoever leads nowhere, or says nothing, holds nobody up for longer than a lease.
+    if (now >= alone_until + parameters().lease()) return true;
+    if (std::none_of(peers.begin(), peers.end(), [](const auto& one) { return one.second.clock_heard != Time{}; }))
+        return peers.empty() && now >= alone_until;
+    if (is_moving() || catch_up.guide() != PeerId{}) return false;
+    return std::any_of(peers.begin(), peers.end(), [&](const auto& one) {
+        return one.second.clock_heard != Time{} && tree.find(one.second.tip) != nullptr;
+    });
+}
+
+void Node::Inside::begin_if_due() {
+    if (!conditions.contains(Condition::Starting) || !may_begin()) return;
+    set_condition(Condition::Starting, false);
+    for (const Submit& one : std::exchange(early, {})) submit(one);
+}
+
 void Node::Inside::tick() {
+    begin_if_due();
     if (now > settled->header.time + config.clock_leap_max) check_clock();
     take_future();
     if (now >= next_status) {
         send_statuses();
         announce_again();
+        // Also while no block comes that would become final.
+        if (!is_moving()) retry_refused();
     }
     if (next_flush && now >= *next_flush) flush_votes();
     if (const auto look = catch_up.next_look(); look && now >= *look) go_on_catching_up();
@@ -75,6 +97,7 @@ void Node::Inside::set_wake() {
     };
     consider(next_flush);
     consider(catch_up.next_look());
+    if (conditions.contains(Condition::Starting) && now < alone_until) consider(alone_until);
     consider(next_vote());
     consider(next_seal());
     if (!future.empty())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/ensure.h"
+#include "base/safety_rule.h"
 #include "core/detail/inside.h"
 #include "ledger/codec.h"
 
@@ -101,12 +103,14 @@ void Node::Inside::send_txs(PeerId to, std::span<const SharedTx> txs) {
 
 void Node::Inside::submit(const Submit& event) {
     const TxId id = event.tx->id;
+    if (conditions.contains(Condition::Starting) && early.size() < config.early_max) return early.push_back(event);
     const auto answer = [&](Stage stage, const ledger::BlockHash& block, std::optional<ledger::Reject> refused = {}) {
         effects.emplace_back(Answer{event.client, id, stage, block, std::move(refused)});
     };
     if (const auto known = awaited.find(id); known != awaited.end()) {
         Awaited& one = known->second;
         one.clients.insert(event.client);
+        waits_for[event.client] = id;
         // Not on the disk yet: it is told with the others.
         if (one.stage == Stage::Included && !one.inclusion_told) return answer(Stage::Accepted, {});
         return answer(one.stage, one.block);
@@ -114,13 +118,18 @@ void Node::Inside::submit(const Submit& event) {
     if (const ledger::BlockHash* block = finals.get(id)) return answer(Stage::Final, *block);
     const auto is_in = [&](const ledger::BlockHash& block) {
         answer(Stage::Accepted, {});
-        tell_inclusion(id, awaited[id] = {.tx = event.tx, .clients = {event.client}}, block, told_with(block));
+        tell_inclusion(id, await(event), block, told_with(block));
     };
     if (const auto block = included.find(id); block != included.end()) return is_in(block->second);
     if (conditions.contains(Condition::DiskFull))
         return answer(Stage::Refused, {},
                       ledger::Reject{.code = RejectCode::TooManyPending,
                                      .why = "this node's disk is full: it takes no orders until there is room"});
+    if (awaited.size() >= config.accepted_max || awaited_bytes + event.tx->bytes > config.accepted_bytes_max)
+        return answer(Stage::Refused, {},
+                      ledger::Reject{.code = RejectCode::TooManyPending,
+                                     .why = "this node keeps as many orders as it can of which none is final yet: it "
+                                            "takes no more until some are"});
     const auto taken = pool.admit(event.tx, {}, TxClass::Local);
     if (!taken) {
         // It may be in the chain already: its client asks again because the node it asked first has died.
@@ -131,7 +140,7 @@ void Node::Inside::submit(const Submit& event) {
         }
         return answer(Stage::Refused, {}, taken.error());
     }
-    awaited[id] = {.tx = event.tx, .clients = {event.client}, .announced = now};
+    (void)await(event);
     answer(Stage::Accepted, {});
     note_pending();
     untold.push_back(event.tx);
@@ -148,11 +157,76 @@ const HeaderNode* Node::Inside::place_of(const TxId& id) const {
     return nullptr;
 }
 
-void Node::Inside::forget(ClientId client) {
-    for (auto one = awaited.begin(); one != awaited.end();) {
-        one->second.clients.erase(client);
-        one = one->second.clients.empty() ? awaited.erase(one) : std::next(one);
+Awaited& Node::Inside::await(const Submit& event) {
+    const auto [place, added] = awaited.try_emplace(event.tx->id);
+    ensure(added, "a transaction is awaited once, whoever asks");
+    Awaited& one = place->second;
+    one = {.tx = event.tx, .clients = {event.client}, .remember = event.remember, .accepted = now, .announced = now};
+    awaited_bytes += event.tx->bytes;
+    waits_for[event.client] = event.tx->id;
+    if (event.remember == Remember::UntilSettled) {
+        one.kept_with = persist(KeepAccepted{event.tx, now});
+        request_sync();
     }
+    return one;
+}
+
+void Node::Inside::await_again(const KeepAccepted& earlier) {
+    const TxId& id = earlier.tx->id;
+    const auto [place, added] = awaited.try_emplace(id);
+    if (!added) return;
+    place->second = {.tx = earlier.tx, .accepted = earlier.time};
+    awaited_bytes += earlier.tx->bytes;
+    // It became final, and the power failed before that was written down: long ago, perhaps.
+    const auto below = [&](const ledger::BlockHash& hash) {
+        const auto height = tree.find(hash) == nullptr ? ports.history.height_of(hash) : std::nullopt;
+        return height && *height <= tree.root().header.height;
+    };
+    const auto places = ports.history.blocks_with(id);
+    if (std::any_of(places.begin(), places.end(), below)) {
+        (void)end_awaited(place);
+        return;
+    }
+    if (const HeaderNode* there = place_of(id)) {
+        if (ledger::HeaderTree::is_ancestor(there, final_node)) {
+            finals.put(id, there->hash);
+            (void)end_awaited(place);
+            return;
+        }
+        included[id] = there->hash;
+        place->second.stage = Stage::Included;
+        place->second.was_included = place->second.inclusion_told = true;
+        place->second.block = there->hash;
+        return;
+    }
+    if (const auto taken = pool.admit(earlier.tx, {}, TxClass::Local); !taken) note_dropped(earlier.tx, taken.error());
+}
+
+Node::Inside::AwaitedAt Node::Inside::end_awaited(AwaitedAt one) {
+    Awaited& ended = one->second;
+    for (const ClientId client : ended.clients) waits_for.erase(client);
+    awaited_bytes -= ended.tx->bytes;
+    if (ended.remember == Remember::UntilSettled) persist(ForgetAccepted{one->first});
+    return awaited.erase(one);
+}
+
+Node::Inside::AwaitedAt Node::Inside::refuse_awaited(AwaitedAt one, const ledger::Reject& why) {
+    Awaited& refused = one->second;
+    if (refused.remember == Remember::UntilSettled && (refused.was_included || refused.clients.empty()))
+        effects.emplace_back(Lost{refused.tx, why, refused.accepted, refused.was_included});
+    tell(one->first, refused, Stage::Refused, {}, why);
+    return end_awaited(one);
+}
+
+void Node::Inside::forget(ClientId client) {
+    std::erase_if(early, [&](const Submit& one) { return one.client == client; });
+    const auto waits = waits_for.find(client);
+    if (waits == waits_for.end()) return;
+    const auto one = awaited.find(waits->second);
+    waits_for.erase(waits);
+    one->second.clients.erase(client);
+    const bool is_kept = one->second.remember == Remember::UntilSettled && holds(SafetyRule::TellLosses);
+    if (one->second.clients.empty() && !is_kept) (void)end_awaited(one);
 }
 
 void Node::Inside::note_pending() {
@@ -210,11 +284,14 @@ void Node::Inside::tell(const TxId& id, Awaited& one, Stage stage, const ledger:
                         std::optional<ledger::Reject> refused) {
     one.stage = stage;
     one.block = block;
+    one.was_included |= stage == Stage::Included;
     for (const ClientId client : one.clients) effects.emplace_back(Answer{client, id, stage, block, refused});
 }
 
 void Node::Inside::tell_inclusion(const TxId& id, Awaited& one, const ledger::BlockHash& block,
                                   std::optional<Ticket> needs) {
+    // Who is told so can go: then it is this node's to remember.
+    if (one.kept_with > stored) needs = std::max(needs.value_or(Ticket{}), one.kept_with);
     one.inclusion_told = !needs;
     if (!needs) return tell(id, one, Stage::Included, block);
     one.stage = Stage::Included;
@@ -281,7 +358,7 @@ void Node::Inside::note_final(const ledger::BlockHash& hash) {
         finals.put(id, hash);
         if (const auto one = awaited.find(id); one != awaited.end()) {
             tell(id, one->second, Stage::Final, hash);
-            awaited.erase(one);
+            (void)end_awaited(one);
         }
     }
 }
@@ -295,6 +372,11 @@ void Node::Inside::note_dropped(const SharedTx& tx, const ledger::Reject& why) {
     }
 }
 
+bool Node::Inside::is_settled(const ledger::BlockHash& block) const {
+    const HeaderNode* node = tree.find(block);
+    return node == nullptr || ledger::HeaderTree::is_ancestor(node, final_node);
+}
+
 void Node::Inside::retry_refused() {
     for (auto one = awaited.begin(); one != awaited.end();) {
         Awaited& waiting = one->second;
@@ -305,10 +387,11 @@ void Node::Inside::retry_refused() {
                 waiting.lost_since.reset();
             } else if (!waiting.lost_since) {
                 waiting.lost_since = now;
-            } else if (now > *waiting.lost_since + parameters().lease()) {
-                tell(one->first, waiting, Stage::Refused, {},
-                     ledger::Reject{.code = RejectCode::MissingInput, .why = "what it builds on did not come to be"});
-                one = awaited.erase(one);
+                waiting.block = settled->hash;
+            } else if (now > *waiting.lost_since + parameters().lease() &&
+                       (!waiting.clients.empty() || is_settled(waiting.block))) {
+                one = refuse_awaited(one,
+                                     {.code = RejectCode::MissingInput, .why = "what it builds on did not come to be"});
                 continue;
             }
             ++one;
@@ -321,17 +404,23 @@ void Node::Inside::retry_refused() {
             ++one;
             continue;
         }
-        const HeaderNode* refuser = tree.find(waiting.block);
-        const bool is_final = refuser == nullptr || ledger::HeaderTree::is_ancestor(refuser, final_node);
-        if (!is_final) {
+        if (!is_settled(waiting.block)) {
+            const HeaderNode* refuser = tree.find(waiting.block);
             // Refused by the present state too, whatever becomes of the one that refused it first.
             if (!ledger::HeaderTree::is_ancestor(refuser, settled)) waiting.block = settled->hash;
             waiting.refused = taken.error();
             ++one;
             continue;
         }
-        tell(one->first, waiting, Stage::Refused, {}, taken.error());
-        one = awaited.erase(one);
+        // It may stand in a block whose transactions could not be read when the chain came to lead over it.
+        const HeaderNode* there = place_of(one->first);
+        if (there != nullptr && ledger::HeaderTree::is_ancestor(there, final_node)) {
+            finals.put(one->first, there->hash);
+            tell(one->first, waiting, Stage::Final, there->hash);
+            one = end_awaited(one);
+            continue;
+        }
+        one = refuse_awaited(one, taken.error());
     }
 }
 

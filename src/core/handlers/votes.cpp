@@ -19,6 +19,9 @@ using ledger::RejectCode;
 /// most.
 constexpr milliseconds kAheadMax{2'000};
 
+/// Two pairs, and what they take to come.
+constexpr std::uint64_t kFreshEpochs = 8;
+
 VoteName name_of(const Ballot& ballot, const consensus::MemberKey& voter) {
     return {ballot.target.epoch, consensus::short_key(voter)};
 }
@@ -74,6 +77,9 @@ void Node::Inside::heard(PeerId from, const Votes& message, const std::vector<bo
             if (!promised.empty())
                 for (const auto& vote : row.fresh) promised.erase(name_of(group.ballot, vote.voter));
             relay.add(group.ballot, row.fresh, from, now);
+            // Older ones say nothing of who is there now.
+            if (group.ballot.target.epoch + kFreshEpochs >= consensus::epoch_of(now, parameters().epoch))
+                for (const auto& vote : row.fresh) votes_came[vote.voter] = now;
             praise(from);
         }
         for (const auto& [vote, other] : row.liars) note_contradiction(vote, other);

@@ -91,7 +91,9 @@ std::uint64_t HostBackend::submit(ledger::SharedTx tx, std::function<void(const 
         // On the strand: whoever is told sees its own write.
         const auto view = host.view();
         live->follow(view->state, view->final_height);
-        told({.stage = stage_of(answer.stage), .refused = answer.refused});
+        std::string caution;
+        if (answer.stage == core::Stage::Included) caution = caution_of(host.reach());
+        told({.stage = stage_of(answer.stage), .refused = answer.refused, .caution = std::move(caution)});
     };
     return host_.submit(std::move(tx), tell).number();
 }
@@ -101,8 +103,9 @@ void HostBackend::forget(std::uint64_t client) { host_.forget(core::ClientId{cli
 std::vector<api::HealthCheck> HostBackend::health() {
     std::vector<api::HealthCheck> checks{{.name = "ping"}};
     const auto view = host_.view();
-    for (const core::Condition condition : {core::Condition::ClockOff, core::Condition::ConflictingFinals,
-                                            core::Condition::DiskFull, core::Condition::Accused}) {
+    for (const core::Condition condition :
+         {core::Condition::ClockOff, core::Condition::ConflictingFinals, core::Condition::DiskFull,
+          core::Condition::Accused, core::Condition::Starting}) {
         const bool holds = view->conditions.contains(condition);
         checks.push_back({.name = std::string{node::name(condition)}, .good = !holds, .why = "see 'rhizome status'"});
     }

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "api/io/collector.h"
+#include "api/io/remaker.h"
 #include "node/identity.h"
 #include "node/kube/authority.h"
 #include "node/kube/front_server.h"
@@ -45,9 +46,12 @@ struct KubeApi::Inside {
     Inside(Host& host, Gossip& gossip, KeyKeeper& keeper, const KubeApiOptions& options, HostBackend::Own own,
            Time started)
         : backend(host, gossip, keeper, options.refusals, Keystore{options.keys}, std::move(own), started,
-                  {.changes = options.limits.watch_changes_max, .bytes = options.limits.watch_bytes_max}) {}
+                  {.changes = options.limits.watch_changes_max, .bytes = options.limits.watch_bytes_max}),
+          host_(host) {}
     HostBackend backend;
+    Host& host_;
     std::unique_ptr<api::Collector> collector{};
+    std::unique_ptr<api::Remaker> remaker{};
     std::unique_ptr<http::Server> server{};
 };
 
@@ -97,11 +101,21 @@ Result<std::unique_ptr<KubeApi>> KubeApi::start(stream::IoContext& io, Host& hos
     }
     inside->server = *std::move(started);
     inside->collector = std::make_unique<api::Collector>(service, io.make_strand());
+    inside->remaker = std::make_unique<api::Remaker>(service, io.make_strand());
+    host.set_remaker([remaker = inside->remaker.get()](const ledger::TxId& lost, const Host::Remade& told) {
+        return remaker->make_again(lost, [told](const std::optional<std::string>& txid) {
+            told(txid ? ledger::TxId::from_hex(*txid) : std::nullopt);
+        });
+    });
     return std::unique_ptr<KubeApi>{new KubeApi{std::move(inside)}};
 }
 
 void KubeApi::stop(milliseconds grace) {
-    if (inside_) inside_->collector.reset();
+    if (inside_) {
+        inside_->host_.set_remaker({});
+        inside_->remaker.reset();
+        inside_->collector.reset();
+    }
     if (inside_ && inside_->server) inside_->server->stop(grace);
     if (inside_) inside_->server.reset();
 }

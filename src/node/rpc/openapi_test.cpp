@@ -142,6 +142,7 @@ TEST_F(OpenApiAnswers, RealAnswersHaveNothingThatTheDocumentDoesNotSay) {
     expect_described("POST", v1 + "txs/context", text_of(unsigned_tx), v1 + "txs/context");
     expect_described("POST", v1 + "peers/refused", R"({"keys":[]})", v1 + "peers/refused");
     expect_described("GET", v1 + "refusals?path=/namespaces/web", "", v1 + "refusals");
+    expect_described("GET", v1 + "lost", "", v1 + "lost");
     expect_described("POST", v1 + "secrets/key", "", v1 + "secrets/key");
     expect_described("GET", v1 + "secrets/status", "", v1 + "secrets/status");
     expect_described("POST", v1 + "secrets/open", R"({"paths":["/namespaces/web/core/Secret/none"]})",

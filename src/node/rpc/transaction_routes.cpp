@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders: drafting, what signing needs, trying and submitting.
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -14,6 +17,7 @@
 #include "node/rpc/draft_wish.h"
 #include "node/rpc/mailbox.h"
 #include "node/rpc/route.h"
+#include "node/status.h"
 #include "runtime/clock.h"
 
 namespace rhizome::node::rpc {
@@ -145,11 +149,18 @@ Task<void> submit(const Context& context, Call& call) {
         (void)co_await call.exchange.respond(refused_response(checked.error()));
         co_return;
     }
-    const auto told = std::make_shared<Mailbox<core::Answer>>(call.exchange.strand());
-    const auto client = context.host.submit(*checked, [told](const core::Answer& one) { put(told, one, SIZE_MAX); });
+    struct Heard {
+        core::Answer answer{};
+        std::string caution{};
+    };
+    const auto told = std::make_shared<Mailbox<Heard>>(call.exchange.strand());
+    const auto client = context.host.submit(*checked, [told, &host = context.host](const core::Answer& one) {
+        put(told, Heard{one, one.stage == core::Stage::Included ? caution_of(host.reach()) : ""}, SIZE_MAX);
+    });
     const auto deadline = stream::after(wish->time);
     core::Answer newest;
     newest.tx = (*checked)->id;
+    std::string caution;
     bool any = false;
     bool in_time = true;
     while (in_time) {
@@ -158,7 +169,8 @@ Task<void> submit(const Context& context, Call& call) {
             in_time = co_await told->came.wait_until(deadline);
             continue;
         }
-        newest = std::move(told->waiting.front());
+        newest = std::move(told->waiting.front().answer);
+        caution = std::move(told->waiting.front().caution);
         told->waiting.pop_front();
         any = true;
         if (newest.stage == core::Stage::Refused || newest.stage >= wish->stage) break;
@@ -166,7 +178,9 @@ Task<void> submit(const Context& context, Call& call) {
     context.host.forget(client);
     if (newest.refused && context.sources.refusals != nullptr)
         context.sources.refusals->note(**checked, *newest.refused, runtime::now());
-    (void)co_await call.exchange.respond(submitted_response(newest, any, in_time, context.host));
+    Response response = submitted_response(newest, any, in_time, context.host);
+    if (!caution.empty()) response.headers.add("Warning", fmt::format("299 - \"{}\"", caution));
+    (void)co_await call.exchange.respond(std::move(response));
 }
 
 /// The part of the state that signing needs.
@@ -207,19 +221,58 @@ Task<void> draft(const Context& context, Call& call) {
     (void)co_await call.exchange.respond(std::move(response));
 }
 
-/// What was refused about a resource.
+bool is_about(const ledger::CheckedTx& tx, const state::Path& path) {
+    return std::any_of(tx.outputs.begin(), tx.outputs.end(), [&](const ledger::NamedOutput& output) {
+        return output.wish != ledger::Wish::Nothing && output.resource.path == path;
+    });
+}
+
+/// What was refused about a resource, and what was accepted and lost.
 Response refusals(const Context& context, const Call& call) {
     constexpr std::size_t kShown = 100;
     const auto path = parse_path(call.word("path").value_or(""), "path");
     if (!path) return refusal(path.error());
-    json::Array rows;
+    std::multimap<Time, json::Object, std::greater<>> rows;
+    std::set<ledger::TxId> lost;
+    for (const store::LostTx& one : context.host.lost()) {
+        if (!is_about(*one.tx, *path)) continue;
+        lost.insert(one.tx->id);
+        json::Object row{{"time", to_rfc3339(one.lost, Precision::Millis)},
+                         {"txid", one.tx->id.hex()},
+                         {"code", ledger::name(one.why.code)},
+                         {"why", one.why.why},
+                         {"accepted", to_rfc3339(one.accepted, Precision::Millis)}};
+        if (one.made_again) row.set("madeAgain", one.made_again->hex());
+        rows.emplace(one.lost, std::move(row));
+    }
     if (context.sources.refusals != nullptr)
         for (const RefusalJournal::Row& one : context.sources.refusals->about(*path, kShown))
-            rows.emplace_back(json::Object{{"time", to_rfc3339(one.time, Precision::Millis)},
-                                           {"txid", one.tx.hex()},
-                                           {"code", ledger::name(one.why.code)},
-                                           {"why", one.why.why}});
-    return json_response(json::Object{{"refusals", std::move(rows)}});
+            if (!lost.contains(one.tx))
+                rows.emplace(one.time, json::Object{{"time", to_rfc3339(one.time, Precision::Millis)},
+                                                    {"txid", one.tx.hex()},
+                                                    {"code", ledger::name(one.why.code)},
+                                                    {"why", one.why.why}});
+    json::Array shown;
+    for (auto& [time, row] : rows)
+        if (shown.size() < kShown) shown.emplace_back(std::move(row));
+    return json_response(json::Object{{"refusals", std::move(shown)}});
+}
+
+Response lost(const Context& context, const Call&) {
+    json::Array rows;
+    for (const store::LostTx& one : context.host.lost()) {
+        json::Array changes;
+        for (const ledger::NamedOutput& output : one.tx->outputs)
+            if (output.wish != ledger::Wish::Nothing)
+                changes.emplace_back(json::Object{{"verb", output.wish == ledger::Wish::Delete ? "delete" : "write"},
+                                                  {"path", output.resource.path.text()}});
+        json::Object row{{"txid", one.tx->id.hex()},      {"accepted", to_rfc3339(one.accepted, Precision::Millis)},
+                         {"included", one.was_included},  {"lost", to_rfc3339(one.lost, Precision::Millis)},
+                         {"changes", std::move(changes)}, {"refused", to_json(one.why)}};
+        if (one.made_again) row.set("madeAgain", one.made_again->hex());
+        rows.emplace_back(std::move(row));
+    }
+    return json_response(json::Object{{"lost", std::move(rows)}});
 }
 
 }  // namespace
@@ -254,10 +307,16 @@ std::vector<Route> transaction_routes() {
              .handler = InTime{tx_context}},
             {.name = "listRefusals",
              .path = "/rhizome/v1/refusals",
-             .summary = "What this node was asked for about a resource and refused, newest first, since it started",
+             .summary = "What this node was asked for about a resource and refused since it started, or accepted and "
+                        "lost, newest first",
              .parameters = {{.name = "path", .summary = "as in /namespaces/web/core/Pod/db"}},
              .answer = "Refusals",
              .handler = AtOnce{refusals}},
+            {.name = "listLost",
+             .path = "/rhizome/v1/lost",
+             .summary = "What this node had accepted and a heal took back, newest first, over restarts",
+             .answer = "LostTransactions",
+             .handler = AtOnce{lost}},
             {.name = "draftTransaction",
              .method = "POST",
              .path = "/rhizome/v1/drafts",

@@ -190,7 +190,8 @@ struct KeyKeeper::Inside : std::enable_shared_from_this<Inside> {
                 self->submit(txs, done);
             });
         };
-        once->client = host.submit(std::move(tx), told);
+        // Any member makes those that are missing, and of two that did one is refused.
+        once->client = host.submit(std::move(tx), told, core::Remember::WhileAsked);
         submitted.insert(*once->client);
     }
 

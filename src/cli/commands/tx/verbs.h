@@ -13,5 +13,6 @@ Command check_command();
 Command submit_command();
 Command cosign_command();
 Command held_command();
+Command lost_command();
 
 }  // namespace rhizome::cli::tx
