@@ -113,7 +113,7 @@ VoteBook::RowOutcome VoteBook::add_row(const VoteGroup& group, const BlockLore& 
         row.outcome.taken = Taken::Contradicts;
         return row;
     }
-    if (epoch < final_.epoch || (votes_.size() >= kEpochsKept && epoch < votes_.begin()->first)) {
+    if (is_past(epoch) || (votes_.size() >= kEpochsKept && epoch < votes_.begin()->first)) {
         row.outcome.taken = Taken::TooOld;
         return row;
     }
@@ -129,7 +129,7 @@ VoteBook::RowOutcome VoteBook::add_row(const VoteGroup& group, const BlockLore& 
 
 VoteBook::Outcome VoteBook::settle(const Checkpoint& target, const BlockLore& lore) {
     Outcome outcome;
-    if (justified_.contains(target)) return outcome;
+    if (target.epoch < final_.epoch || justified_.contains(target)) return outcome;
     if (lore.electorate_of(target.block) == nullptr) {
         waiting_[target.block].insert(target);
         return outcome;
@@ -224,6 +224,10 @@ std::optional<Vote> VoteBook::vote_of(std::uint64_t short_voter, Epoch epoch) co
     return std::nullopt;
 }
 
+bool VoteBook::is_past(Epoch epoch) const {
+    return epoch.number() + (holds(SafetyRule::LateVotes) ? kEpochsCarried : 0) < final_.epoch.number();
+}
+
 std::size_t VoteBook::votes_in(Epoch epoch) const {
     const auto line = votes_.find(epoch);
     return line == votes_.end() ? 0 : count(line->second);
@@ -264,11 +268,13 @@ void VoteBook::tidy() {
     // Those that show the newest final and the highest justified checkpoint stay: peers that connect ask for them.
     const Epoch top = justified_.rbegin()->epoch;
     const auto shows = [&](Epoch epoch) { return epoch == final_.epoch || epoch == final_.epoch + 1 || epoch == top; };
-    for (auto line = votes_.begin(); line != votes_.end() && line->first < final_.epoch;) line = drop_line(line);
+    for (auto line = votes_.begin(); line != votes_.end() && is_past(line->first);) line = drop_line(line);
     for (auto line = votes_.begin(); line != votes_.end() && votes_.size() > kEpochsKept;)
         line = shows(line->first) ? std::next(line) : drop_line(line);
 
-    const auto is_gone = [&](const Checkpoint& checkpoint) { return !votes_.contains(checkpoint.epoch); };
+    const auto is_gone = [&](const Checkpoint& checkpoint) {
+        return checkpoint.epoch < final_.epoch || !votes_.contains(checkpoint.epoch);
+    };
     std::erase_if(justified_, [&](const Checkpoint& one) { return one.epoch < final_.epoch; });
     for (auto at = waiting_.begin(); at != waiting_.end();) {
         std::erase_if(at->second, is_gone);

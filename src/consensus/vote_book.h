@@ -49,6 +49,10 @@ public:
 /// others: a vote that contradicts makes no row of its own, so that one liar cannot fill the book. Whoever shows a
 /// checkpoint justified sends all votes of its row together.
 ///
+/// **Votes from before the newest final checkpoint** decide nothing any more, and are still wanted: a block carries
+/// them, and by that alone the chain knows that their voters are there. Whoever votes seldom mostly votes for an epoch
+/// that the others have left behind when the next block comes. So `kEpochsCarried` epochs back are kept.
+///
 /// Bounded: no more rows in an epoch than members, of the newest `kEpochsKept` epochs with votes; those that show the
 /// highest justified and final checkpoints are kept besides. Confined to the core strand.
 class VoteBook {
@@ -59,7 +63,7 @@ public:
     enum class Taken : std::uint8_t {
         New,          ///< kept; others will want it
         Known,        ///< nothing new
-        TooOld,       ///< for an epoch that is decided or no longer kept
+        TooOld,       ///< for an epoch that is no longer kept
         Contradicts,  ///< cannot be honest beside another of the same member: see `Outcome::other`
     };
     struct Outcome {
@@ -109,6 +113,8 @@ public:
                                        ledger::Trust trust) const;
     /// The vote of whoever's key begins so.
     [[nodiscard]] std::optional<Vote> vote_of(std::uint64_t short_voter, Epoch epoch) const;
+    /// Votes for it are not kept any more: no block could carry them.
+    [[nodiscard]] bool is_past(Epoch epoch) const;
     /// How many members voted in an epoch, as far as is known.
     [[nodiscard]] std::size_t votes_in(Epoch epoch) const;
 
@@ -121,12 +127,15 @@ public:
     /// Takes what a chain shows to be final (start from a snapshot, a block that carries the proof).
     void trust_final(const Checkpoint& checkpoint);
 
-    /// Forgets epochs before those kept and before the newest final one's.
+    /// Forgets epochs before those kept, and those that no block could carry votes of.
     void tidy();
     [[nodiscard]] std::size_t size() const { return size_; }
 
     /// 128 s at four epochs a second: longer than any vote takes to arrive, short enough to hold 300 members' in 10 MB.
     static constexpr std::size_t kEpochsKept = 512;
+    /// Of the epochs before the newest final one: three heartbeats' worth and a little, as old as a vote that its maker
+    /// still signs may be (`kVoteHeartbeatsMax`), and no more than blocks may carry (`records::Ends::kKept`).
+    static constexpr std::uint64_t kEpochsCarried = 64;
 
 private:
     using Rows = std::vector<const VoteRow*>;

@@ -150,6 +150,35 @@ TEST(ScenarioSim, TwoEqualSidesWithoutOrdersAgreeAfterTheHeal) {
     }
 }
 
+/// Idle cuts of 5 to 120 s between a larger and a smaller side: how long, how many machines and how far apart they are
+/// is different in each round. All are ready within two heartbeats of being linked again, and stay so.
+void heal_idle_cuts(std::size_t rounds) {
+    constexpr milliseconds kShortest{5'000};
+    constexpr milliseconds kStep{2'347};  // 5 to 120 s in 50 rounds; no multiple of a slot
+    for (std::size_t i = 0; i < rounds; ++i) {
+        const std::size_t machines = 3 + i % 5;
+        const std::size_t few = 1 + i % ((machines - 1) / 2);
+        Sim sim{{.seed = 9'000 + i, .machines = machines, .link = {.delay = i % 2 == 0 ? 1ms : 20ms}}};
+        ASSERT_TRUE(grow_up(sim, machines));
+        std::vector<std::vector<std::size_t>> sides(2);
+        for (std::size_t who = 0; who < machines; ++who) sides[who < few ? 0 : 1].push_back(who);
+        sim.split(sides);
+        const auto length = kShortest + kStep * static_cast<std::int64_t>(i);
+        sim.run(length);
+        sim.heal();
+        EXPECT_EQ(testing::gone_after_heal(sim), "")
+            << "round " << i << ": " << few << " of " << machines << " were cut off for " << length.count() << " ms";
+        for (int more = 0; more < 30; ++more) {
+            sim.run(1s);
+            for (std::size_t at = 0; at < machines; ++at)
+                EXPECT_TRUE(sim.ended_leases(at).empty()) << "round " << i << ": somebody is gone again at " << at;
+        }
+        EXPECT_EQ(testing::first_fault(sim), "");
+    }
+}
+
+TEST(ScenarioSim, AfterAnIdleCutAllAreReadyWithinTwoHeartbeats) { heal_idle_cuts(50); }
+
 TEST(ScenarioSim, OneThatRemovesTheTwoItWasCutFromDoesNotWin) {
     Sim sim{{.seed = 2, .machines = 3}};
     ASSERT_TRUE(grow_up(sim, 3));

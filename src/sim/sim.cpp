@@ -759,6 +759,29 @@ std::size_t Sim::distinct_tips() const {
     return tips.size();
 }
 
+std::set<std::size_t> Sim::ended_leases(std::size_t machine) const {
+    const ledger::LedgerState& state = machines_[machine].node->state();
+    const auto number_at = [&](const state::Path& path) -> std::optional<std::uint64_t> {
+        const state::Entry* record = state.view().get(path);
+        if (record == nullptr) return std::nullopt;
+        return ledger::records::decode_number(record->bytes());
+    };
+    const std::uint64_t clock = number_at(ledger::records::clock()).value_or(0);
+    const auto lease = static_cast<std::uint64_t>(state.parameters().lease().count());
+    std::set<std::size_t> ended;
+    for (std::size_t i = 0; i < machines_.size(); ++i)
+        if (const auto heard = number_at(ledger::records::lease(key(i))); heard && clock > *heard + lease)
+            ended.insert(i);
+    return ended;
+}
+
+bool Sim::all_linked() const {
+    for (std::size_t i = 0; i < machines_.size(); ++i)
+        for (const std::size_t other : machines_[i].neighbours)
+            if (is_up(i) && is_up(other) && !machines_[i].linked.contains(other)) return false;
+    return true;
+}
+
 ledger::Height Sim::lowest_final() const {
     ledger::Height lowest{UINT64_MAX};
     for (const Machine& machine : machines_)

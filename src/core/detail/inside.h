@@ -163,6 +163,7 @@ struct Node::Inside final : consensus::BlockLore {
     } own_weight{};
     Time settled_since{};  ///< when the present tip became it, by this node's clock
     consensus::VotingPace pace;
+    std::optional<consensus::Ballot> last_ballot{};  ///< the newest this node has signed since its start
     Time next_status{};
     std::size_t status_turn = 0;  ///< whose turn it is to be told, in large clusters
     std::optional<Time> next_flush{};
@@ -212,6 +213,9 @@ struct Node::Inside final : consensus::BlockLore {
     mutable std::optional<milliseconds> turn_wait{};
     /// What `voting` found, and for which tip: asked with every event.
     mutable std::pair<const HeaderNode*, const consensus::Electorate*> voting_found{};
+
+    /// What `is_taken_for_gone` found, and for which tip.
+    mutable std::pair<const HeaderNode*, bool> attest_found{};
 
     std::vector<Effect> effects;
 
@@ -346,6 +350,12 @@ struct Node::Inside final : consensus::BlockLore {
     void bring_evidence(const consensus::Evidence& evidence);
     void after_votes(const consensus::VoteBook::Outcome& outcome);
     void vote_if_due();
+    /// Votes when its pace asks for it; whether it has signed.
+    bool vote_by_pace(consensus::Epoch newest);
+    /// The chain has not heard of this member for so long that its lease has ended, or ends with the next block, and no
+    /// vote of its own is on its way to one.
+    [[nodiscard]] bool must_attest() const;
+    [[nodiscard]] bool is_taken_for_gone() const;
     [[nodiscard]] consensus::VotingPace::Sight voting_sight() const;
     bool vote_in(consensus::Epoch epoch);
     /// Votes show that it is final.
