@@ -34,6 +34,15 @@ bool have_quorum(std::span<const VoteRow* const> rows, const Electorate& elector
     return electorate.has_quorum(keys, trust);
 }
 
+/// Which of a claim's votes those with this ballot belong to: a pointer for each.
+template <class Votes>
+auto votes_that_show(const Ballot& ballot, const Checkpoint& claimed, Votes& votes) {
+    std::vector<decltype(&votes.to)> belong;
+    if (ballot.target == claimed) belong.push_back(&votes.to);
+    if (ballot.source == claimed && ballot.target.epoch == claimed.epoch + 1) belong.push_back(&votes.from);
+    return belong;
+}
+
 Vote vote_in(const VoteRow& row, const VoteGroup::Signed& one) { return {one.voter, row.ballot(), one.signature}; }
 
 /// In the order of sets.
@@ -65,6 +74,20 @@ VoteRow& VoteBook::make_row(const Ballot& ballot) {
 }
 
 std::vector<std::uint32_t> VoteBook::missing(const VoteGroup& group) const {
+    auto indices = missing_in_rows(group);
+    if (claims_.empty() || group.ballot.generation != generation_) return indices;
+    const std::size_t in_rows = indices.size();
+    for (const auto& [claimed, votes] : claims_)
+        for (const auto* known : votes_that_show(group.ballot, claimed, votes))
+            for (std::uint32_t i = 0; i < group.votes.size(); ++i)
+                if (!known->contains(group.votes[i].voter)) indices.push_back(i);
+    if (indices.size() == in_rows) return indices;
+    std::sort(indices.begin(), indices.end());
+    indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+    return indices;
+}
+
+std::vector<std::uint32_t> VoteBook::missing_in_rows(const VoteGroup& group) const {
     if (const VoteRow* row = row_of(group.ballot)) return row->missing(group.votes);
     return VoteRow{group.ballot}.missing(group.votes);
 }
@@ -97,8 +120,9 @@ VoteBook::RowOutcome VoteBook::add_row(const VoteGroup& group, const BlockLore& 
         row.outcome.taken = Taken::TooOld;
         return row;
     }
+    note_claimed(group);
     std::vector<VoteGroup::Signed> votes;
-    for (const std::uint32_t i : missing(group)) votes.push_back(group.votes[i]);
+    for (const std::uint32_t i : missing_in_rows(group)) votes.push_back(group.votes[i]);
     if (votes.empty()) return row;
     find_liars(ballot, votes, row);
     const bool all_lie = votes.empty();
@@ -193,6 +217,47 @@ bool VoteBook::try_finalise(const Checkpoint& checkpoint, const BlockLore& lore)
     if (!have_quorum(rows_from(checkpoint), *electorate, lore.trust())) return false;
     final_ = checkpoint;
     return true;
+}
+
+void VoteBook::note_claimed(const VoteGroup& group) {
+    for (auto& [claimed, votes] : claims_)
+        for (auto* known : votes_that_show(group.ballot, claimed, votes))
+            for (const VoteGroup::Signed& one : group.votes)
+                known->try_emplace(one.voter, Vote{one.voter, group.ballot, one.signature});
+}
+
+void VoteBook::look_into(const Checkpoint& claimed) {
+    if (!claims_.try_emplace(claimed).second) return;
+    for (const VoteGroup& group : votes_final(claimed)) note_claimed(group);
+}
+
+void VoteBook::leave(const Checkpoint& claimed) {
+    if (claimed != conflict_) claims_.erase(claimed);
+}
+
+void VoteBook::note_conflict(const Checkpoint& other) {
+    look_into(other);
+    conflict_ = other;
+}
+
+bool VoteBook::is_proven(const Checkpoint& claimed, const Electorate& electorate, ledger::Trust trust) const {
+    const auto found = claims_.find(claimed);
+    if (found == claims_.end() || electorate.generation != generation_) return false;
+    const auto is_quorum = [&](const auto& votes) {
+        std::vector<MemberKey> keys;
+        keys.reserve(votes.size());
+        for (const auto& [voter, vote] : votes) keys.push_back(voter);
+        return electorate.has_quorum(keys, trust);
+    };
+    return is_quorum(found->second.to) && is_quorum(found->second.from);
+}
+
+std::vector<VoteGroup> VoteBook::votes_of_claim(const Checkpoint& claimed) const {
+    std::vector<Vote> votes;
+    if (const auto found = claims_.find(claimed); found != claims_.end())
+        for (const auto* known : {&found->second.to, &found->second.from})
+            for (const auto& [voter, vote] : *known) votes.push_back(vote);
+    return grouped(votes);
 }
 
 std::vector<VoteGroup> VoteBook::votes_for(const Checkpoint& checkpoint) const {

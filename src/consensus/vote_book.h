@@ -23,6 +23,12 @@ public:
     [[nodiscard]] virtual ledger::Trust trust() const = 0;
 };
 
+/// Of something that is claimed to be final: one vote of each voter for it, and one from it to the next epoch.
+struct ClaimedVotes {
+    std::map<MemberKey, Vote, MemberLess> to{};
+    std::map<MemberKey, Vote, MemberLess> from{};
+};
+
 /// All votes this node has heard, and what they show.
 ///
 /// (t, k) is **justified** when a quorum of t's electorate voted for it. A justified (c, k) is **final**, with its
@@ -52,6 +58,11 @@ public:
 /// **Votes from before the newest final checkpoint** decide nothing any more, and are still wanted: a block carries
 /// them, and by that alone the chain knows that their voters are there. Whoever votes seldom mostly votes for an epoch
 /// that the others have left behind when the next block comes. So `kEpochsCarried` epochs back are kept.
+///
+/// **Where finals conflict** more have lied than quorums allow for (a copy of a machine beside a cut is enough), and
+/// the votes of those who did are among the proof of each side: a book that counts them once never sees the other's. So
+/// a claim that something is final which is not on this node's chain is *looked into*: of it all votes are kept, one of
+/// each voter for it and one from it, whatever else he has signed. They decide nothing but whether the claim is true.
 ///
 /// Bounded: no more rows in an epoch than members, of the newest `kEpochsKept` epochs with votes; those that show the
 /// highest justified and final checkpoints are kept besides. Confined to the core strand.
@@ -83,7 +94,8 @@ public:
     };
     /// Takes votes as `add` takes each of them.
     RowOutcome add_row(const VoteGroup& group, const BlockLore& lore);
-    /// Which votes of a set are not in the book with this ballot: their indices in it.
+    /// Which votes of a set are not in the book with this ballot, or not with a claim that they may show: their indices
+    /// in it.
     [[nodiscard]] std::vector<std::uint32_t> missing(const VoteGroup& group) const;
 
     /// The electorate of `block` is known now: counts the votes for it that came before it.
@@ -97,8 +109,18 @@ public:
     [[nodiscard]] std::uint64_t generation() const { return generation_; }
     /// Another final checkpoint than the chain that was final before allows: more lied than the quorum allows for.
     [[nodiscard]] const std::optional<Checkpoint>& conflicting_final() const { return conflict_; }
-    /// Two finals were found to be on different branches.
-    void note_conflict(const Checkpoint& other) { conflict_ = other; }
+    /// Two finals were found to be on different branches. The votes that show it stay.
+    void note_conflict(const Checkpoint& other);
+
+    /// Keeps all votes that would show `claimed` final from now on, and those of them that are here.
+    void look_into(const Checkpoint& claimed);
+    /// Nobody claims it any more.
+    void leave(const Checkpoint& claimed);
+    [[nodiscard]] const std::map<Checkpoint, ClaimedVotes>& claims() const { return claims_; }
+    /// Whether a quorum voted for a claim that is looked into, and a quorum from it to the next epoch.
+    [[nodiscard]] bool is_proven(const Checkpoint& claimed, const Electorate& electorate, ledger::Trust trust) const;
+    /// Those votes.
+    [[nodiscard]] std::vector<VoteGroup> votes_of_claim(const Checkpoint& claimed) const;
 
     /// The votes that show a checkpoint justified, as a set; empty when they are not kept (the root's).
     [[nodiscard]] std::vector<VoteGroup> votes_for(const Checkpoint& checkpoint) const;
@@ -140,6 +162,9 @@ public:
 private:
     using Rows = std::vector<const VoteRow*>;
 
+    [[nodiscard]] std::vector<std::uint32_t> missing_in_rows(const VoteGroup& group) const;
+    void note_claimed(const VoteGroup& group);
+
     [[nodiscard]] const VoteRow* row_of(const Ballot& ballot) const;
     VoteRow& make_row(const Ballot& ballot);
     /// Takes those out of `votes` that contradict what is here.
@@ -157,6 +182,7 @@ private:
     std::set<Checkpoint> justified_;
     Checkpoint final_;
     std::optional<Checkpoint> conflict_;
+    std::map<Checkpoint, ClaimedVotes> claims_;
     std::size_t size_ = 0;
 };
 

@@ -269,6 +269,16 @@ bool Sim::restore_backup(std::size_t index) {
     return restored;
 }
 
+void Sim::clone(std::size_t index, std::size_t of) {
+    ensure(!machines_[index].node, "a machine that runs is nobody's clone");
+    const auto keys = keys_of(of).public_keys();
+    std::array<std::uint8_t, 32> vrf{};
+    std::copy(keys.vrf.view().begin(), keys.vrf.view().end(), vrf.begin());
+    machines_[index].signer = std::make_unique<FastSigner>(keys.chain.bytes(), vrf);
+    machines_[index].disk.clone_of(machines_[of].disk);
+    checks_.note_honest(machines_[of].signer->key(), false);
+}
+
 bool Sim::misdirect(std::size_t index) {
     const bool damaged = machines_[index].disk.misdirect(random_);
     if (watch && damaged) see(index, DiskChanged{DiskState::Damaged});

@@ -115,6 +115,8 @@ public:
     [[nodiscard]] const core::StateFetch* fetching(std::size_t machine) const { return machines_[machine].fetch.get(); }
     void back_up(std::size_t machine);
     bool restore_backup(std::size_t machine);
+    /// A machine that never ran is from now on a clone of another: its keys, and all that is on its disk.
+    void clone(std::size_t machine, std::size_t of);
     /// Takes nothing in for so long; then everything at once.
     void pause(std::size_t machine, microseconds duration);
     void set_clock(std::size_t machine, microseconds ahead);

@@ -57,6 +57,9 @@ struct PeerState {
     std::optional<Time> asked_blocks{};  ///< a question is open
     ledger::BlockHash last_block{};      ///< where its last answer ended
     std::optional<Time> asked_votes{};
+    /// What it says is final and our chain does not have, and how often it was asked to show that.
+    std::optional<consensus::Checkpoint> claim{};
+    std::uint32_t claim_asked = 0;
     std::optional<Time> answered_votes{};
     std::size_t states_open = 0;  ///< parts of states that are looked up for it
     std::optional<Time> praised{};
@@ -454,6 +457,18 @@ struct Node::Inside final : consensus::BlockLore {
     void blame(PeerId peer, ledger::Reject why);
     void praise(PeerId peer);
     void check_clock();
+
+    // ---- handlers/conflicts.cpp: two finals
+    // -------------------------------------------------------------------------------------------
+    /// What a peer says is final, if our chain cannot have it: it is asked for the votes that show it.
+    void note_final_claim(PeerId from, PeerState& peer, const consensus::Checkpoint& claimed);
+    /// It no longer says so.
+    void drop_claim(PeerState& peer);
+    /// Whether what is final here could not be so if `one` were; false as long as that cannot be told.
+    [[nodiscard]] bool contradicts_ours(const consensus::Checkpoint& one) const;
+    /// Looks whether votes show one of the claims.
+    void look_for_conflicts();
+    void note_conflict(const consensus::Checkpoint& other);
 
     // ---- handlers/disk.cpp
     // -------------------------------------------------------------------------------------------

@@ -83,6 +83,7 @@ void Node::Inside::heard(PeerId from, const Votes& message, const std::vector<bo
         break;
     }
     plan_flush();
+    look_for_conflicts();
     after_votes(all);
 }
 
@@ -137,6 +138,12 @@ void Node::Inside::heard(PeerId from, const WantVotes& message) {
     };
     also(book.votes_final(book.final_checkpoint()));
     also(book.votes_for(*book.justified().rbegin()));
+    if (const auto& other = book.conflicting_final()) {
+        // Equivocators' votes are among those that show it, and in no row.
+        auto votes = consensus::ungrouped(groups);
+        for (const Vote& vote : consensus::ungrouped(book.votes_of_claim(*other))) votes.push_back(vote);
+        groups = consensus::grouped(votes);
+    }
     for (SharedMessage& votes : whole_messages_of(std::move(groups)))
         effects.emplace_back(Send{from, std::move(votes)});
 }
