@@ -19,8 +19,11 @@ enum class SafetyRule : std::uint8_t {
     Standing,            ///< whoever missed a turn waits behind the others
     FinalsStay,          ///< only a higher recovery generation takes back what is final
     TellLosses,          ///< what a client was told to be included is kept until it is final or told to be lost
+    LateVotes,           ///< votes for epochs that are decided are kept for the blocks that may carry them
+    ProvenConflicts,     ///< that something else is final is believed when votes show it, not when somebody says so
+    ConflictsStop,       ///< who knows of two conflicting finals neither seals nor votes
 };
-inline constexpr std::size_t kSafetyRules = 9;
+inline constexpr std::size_t kSafetyRules = 12;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

@@ -34,6 +34,15 @@ bool have_quorum(std::span<const VoteRow* const> rows, const Electorate& elector
     return electorate.has_quorum(keys, trust);
 }
 
+/// Which of a claim's votes those with this ballot belong to: a pointer for each.
+template <class Votes>
+auto votes_that_show(const Ballot& ballot, const Checkpoint& claimed, Votes& votes) {
+    std::vector<decltype(&votes.to)> belong;
+    if (ballot.target == claimed) belong.push_back(&votes.to);
+    if (ballot.source == claimed && ballot.target.epoch == claimed.epoch + 1) belong.push_back(&votes.from);
+    return belong;
+}
+
 Vote vote_in(const VoteRow& row, const VoteGroup::Signed& one) { return {one.voter, row.ballot(), one.signature}; }
 
 /// In the order of sets.
@@ -65,6 +74,20 @@ VoteRow& VoteBook::make_row(const Ballot& ballot) {
 }
 
 std::vector<std::uint32_t> VoteBook::missing(const VoteGroup& group) const {
+    auto indices = missing_in_rows(group);
+    if (claims_.empty() || group.ballot.generation != generation_) return indices;
+    const std::size_t in_rows = indices.size();
+    for (const auto& [claimed, votes] : claims_)
+        for (const auto* known : votes_that_show(group.ballot, claimed, votes))
+            for (std::uint32_t i = 0; i < group.votes.size(); ++i)
+                if (!known->contains(group.votes[i].voter)) indices.push_back(i);
+    if (indices.size() == in_rows) return indices;
+    std::sort(indices.begin(), indices.end());
+    indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+    return indices;
+}
+
+std::vector<std::uint32_t> VoteBook::missing_in_rows(const VoteGroup& group) const {
     if (const VoteRow* row = row_of(group.ballot)) return row->missing(group.votes);
     return VoteRow{group.ballot}.missing(group.votes);
 }
@@ -97,8 +120,9 @@ VoteBook::RowOutcome VoteBook::add_row(const VoteGroup& group, const BlockLore& 
         row.outcome.taken = Taken::TooOld;
         return row;
     }
+    note_claimed(group);
     std::vector<VoteGroup::Signed> votes;
-    for (const std::uint32_t i : missing(group)) votes.push_back(group.votes[i]);
+    for (const std::uint32_t i : missing_in_rows(group)) votes.push_back(group.votes[i]);
     if (votes.empty()) return row;
     find_liars(ballot, votes, row);
     const bool all_lie = votes.empty();
@@ -113,7 +137,7 @@ VoteBook::RowOutcome VoteBook::add_row(const VoteGroup& group, const BlockLore& 
         row.outcome.taken = Taken::Contradicts;
         return row;
     }
-    if (epoch < final_.epoch || (votes_.size() >= kEpochsKept && epoch < votes_.begin()->first)) {
+    if (is_past(epoch) || (votes_.size() >= kEpochsKept && epoch < votes_.begin()->first)) {
         row.outcome.taken = Taken::TooOld;
         return row;
     }
@@ -129,7 +153,7 @@ VoteBook::RowOutcome VoteBook::add_row(const VoteGroup& group, const BlockLore& 
 
 VoteBook::Outcome VoteBook::settle(const Checkpoint& target, const BlockLore& lore) {
     Outcome outcome;
-    if (justified_.contains(target)) return outcome;
+    if (target.epoch < final_.epoch || justified_.contains(target)) return outcome;
     if (lore.electorate_of(target.block) == nullptr) {
         waiting_[target.block].insert(target);
         return outcome;
@@ -195,6 +219,47 @@ bool VoteBook::try_finalise(const Checkpoint& checkpoint, const BlockLore& lore)
     return true;
 }
 
+void VoteBook::note_claimed(const VoteGroup& group) {
+    for (auto& [claimed, votes] : claims_)
+        for (auto* known : votes_that_show(group.ballot, claimed, votes))
+            for (const VoteGroup::Signed& one : group.votes)
+                known->try_emplace(one.voter, Vote{one.voter, group.ballot, one.signature});
+}
+
+void VoteBook::look_into(const Checkpoint& claimed) {
+    if (!claims_.try_emplace(claimed).second) return;
+    for (const VoteGroup& group : votes_final(claimed)) note_claimed(group);
+}
+
+void VoteBook::leave(const Checkpoint& claimed) {
+    if (claimed != conflict_) claims_.erase(claimed);
+}
+
+void VoteBook::note_conflict(const Checkpoint& other) {
+    look_into(other);
+    conflict_ = other;
+}
+
+bool VoteBook::is_proven(const Checkpoint& claimed, const Electorate& electorate, ledger::Trust trust) const {
+    const auto found = claims_.find(claimed);
+    if (found == claims_.end() || electorate.generation != generation_) return false;
+    const auto is_quorum = [&](const auto& votes) {
+        std::vector<MemberKey> keys;
+        keys.reserve(votes.size());
+        for (const auto& [voter, vote] : votes) keys.push_back(voter);
+        return electorate.has_quorum(keys, trust);
+    };
+    return is_quorum(found->second.to) && is_quorum(found->second.from);
+}
+
+std::vector<VoteGroup> VoteBook::votes_of_claim(const Checkpoint& claimed) const {
+    std::vector<Vote> votes;
+    if (const auto found = claims_.find(claimed); found != claims_.end())
+        for (const auto* known : {&found->second.to, &found->second.from})
+            for (const auto& [voter, vote] : *known) votes.push_back(vote);
+    return grouped(votes);
+}
+
 std::vector<VoteGroup> VoteBook::votes_for(const Checkpoint& checkpoint) const {
     std::vector<VoteGroup> groups;
     for (const VoteRow* row : rows_for(checkpoint)) groups.push_back(row->group());
@@ -222,6 +287,10 @@ std::optional<Vote> VoteBook::vote_of(std::uint64_t short_voter, Epoch epoch) co
     for (const VoteRow& row : line->second)
         if (const VoteGroup::Signed* one = row.find(short_voter)) return vote_in(row, *one);
     return std::nullopt;
+}
+
+bool VoteBook::is_past(Epoch epoch) const {
+    return epoch.number() + (holds(SafetyRule::LateVotes) ? kEpochsCarried : 0) < final_.epoch.number();
 }
 
 std::size_t VoteBook::votes_in(Epoch epoch) const {
@@ -264,11 +333,13 @@ void VoteBook::tidy() {
     // Those that show the newest final and the highest justified checkpoint stay: peers that connect ask for them.
     const Epoch top = justified_.rbegin()->epoch;
     const auto shows = [&](Epoch epoch) { return epoch == final_.epoch || epoch == final_.epoch + 1 || epoch == top; };
-    for (auto line = votes_.begin(); line != votes_.end() && line->first < final_.epoch;) line = drop_line(line);
+    for (auto line = votes_.begin(); line != votes_.end() && is_past(line->first);) line = drop_line(line);
     for (auto line = votes_.begin(); line != votes_.end() && votes_.size() > kEpochsKept;)
         line = shows(line->first) ? std::next(line) : drop_line(line);
 
-    const auto is_gone = [&](const Checkpoint& checkpoint) { return !votes_.contains(checkpoint.epoch); };
+    const auto is_gone = [&](const Checkpoint& checkpoint) {
+        return checkpoint.epoch < final_.epoch || !votes_.contains(checkpoint.epoch);
+    };
     std::erase_if(justified_, [&](const Checkpoint& one) { return one.epoch < final_.epoch; });
     for (auto at = waiting_.begin(); at != waiting_.end();) {
         std::erase_if(at->second, is_gone);

@@ -23,6 +23,12 @@ public:
     [[nodiscard]] virtual ledger::Trust trust() const = 0;
 };
 
+/// Of something that is claimed to be final: one vote of each voter for it, and one from it to the next epoch.
+struct ClaimedVotes {
+    std::map<MemberKey, Vote, MemberLess> to{};
+    std::map<MemberKey, Vote, MemberLess> from{};
+};
+
 /// All votes this node has heard, and what they show.
 ///
 /// (t, k) is **justified** when a quorum of t's electorate voted for it. A justified (c, k) is **final**, with its
@@ -49,6 +55,15 @@ public:
 /// others: a vote that contradicts makes no row of its own, so that one liar cannot fill the book. Whoever shows a
 /// checkpoint justified sends all votes of its row together.
 ///
+/// **Votes from before the newest final checkpoint** decide nothing any more, and are still wanted: a block carries
+/// them, and by that alone the chain knows that their voters are there. Whoever votes seldom mostly votes for an epoch
+/// that the others have left behind when the next block comes. So `kEpochsCarried` epochs back are kept.
+///
+/// **Where finals conflict** more have lied than quorums allow for (a copy of a machine beside a cut is enough), and
+/// the votes of those who did are among the proof of each side: a book that counts them once never sees the other's. So
+/// a claim that something is final which is not on this node's chain is *looked into*: of it all votes are kept, one of
+/// each voter for it and one from it, whatever else he has signed. They decide nothing but whether the claim is true.
+///
 /// Bounded: no more rows in an epoch than members, of the newest `kEpochsKept` epochs with votes; those that show the
 /// highest justified and final checkpoints are kept besides. Confined to the core strand.
 class VoteBook {
@@ -59,7 +74,7 @@ public:
     enum class Taken : std::uint8_t {
         New,          ///< kept; others will want it
         Known,        ///< nothing new
-        TooOld,       ///< for an epoch that is decided or no longer kept
+        TooOld,       ///< for an epoch that is no longer kept
         Contradicts,  ///< cannot be honest beside another of the same member: see `Outcome::other`
     };
     struct Outcome {
@@ -79,7 +94,8 @@ public:
     };
     /// Takes votes as `add` takes each of them.
     RowOutcome add_row(const VoteGroup& group, const BlockLore& lore);
-    /// Which votes of a set are not in the book with this ballot: their indices in it.
+    /// Which votes of a set are not in the book with this ballot, or not with a claim that they may show: their indices
+    /// in it.
     [[nodiscard]] std::vector<std::uint32_t> missing(const VoteGroup& group) const;
 
     /// The electorate of `block` is known now: counts the votes for it that came before it.
@@ -93,8 +109,18 @@ public:
     [[nodiscard]] std::uint64_t generation() const { return generation_; }
     /// Another final checkpoint than the chain that was final before allows: more lied than the quorum allows for.
     [[nodiscard]] const std::optional<Checkpoint>& conflicting_final() const { return conflict_; }
-    /// Two finals were found to be on different branches.
-    void note_conflict(const Checkpoint& other) { conflict_ = other; }
+    /// Two finals were found to be on different branches. The votes that show it stay.
+    void note_conflict(const Checkpoint& other);
+
+    /// Keeps all votes that would show `claimed` final from now on, and those of them that are here.
+    void look_into(const Checkpoint& claimed);
+    /// Nobody claims it any more.
+    void leave(const Checkpoint& claimed);
+    [[nodiscard]] const std::map<Checkpoint, ClaimedVotes>& claims() const { return claims_; }
+    /// Whether a quorum voted for a claim that is looked into, and a quorum from it to the next epoch.
+    [[nodiscard]] bool is_proven(const Checkpoint& claimed, const Electorate& electorate, ledger::Trust trust) const;
+    /// Those votes.
+    [[nodiscard]] std::vector<VoteGroup> votes_of_claim(const Checkpoint& claimed) const;
 
     /// The votes that show a checkpoint justified, as a set; empty when they are not kept (the root's).
     [[nodiscard]] std::vector<VoteGroup> votes_for(const Checkpoint& checkpoint) const;
@@ -109,6 +135,8 @@ public:
                                        ledger::Trust trust) const;
     /// The vote of whoever's key begins so.
     [[nodiscard]] std::optional<Vote> vote_of(std::uint64_t short_voter, Epoch epoch) const;
+    /// Votes for it are not kept any more: no block could carry them.
+    [[nodiscard]] bool is_past(Epoch epoch) const;
     /// How many members voted in an epoch, as far as is known.
     [[nodiscard]] std::size_t votes_in(Epoch epoch) const;
 
@@ -121,15 +149,21 @@ public:
     /// Takes what a chain shows to be final (start from a snapshot, a block that carries the proof).
     void trust_final(const Checkpoint& checkpoint);
 
-    /// Forgets epochs before those kept and before the newest final one's.
+    /// Forgets epochs before those kept, and those that no block could carry votes of.
     void tidy();
     [[nodiscard]] std::size_t size() const { return size_; }
 
     /// 128 s at four epochs a second: longer than any vote takes to arrive, short enough to hold 300 members' in 10 MB.
     static constexpr std::size_t kEpochsKept = 512;
+    /// Of the epochs before the newest final one: three heartbeats' worth and a little, as old as a vote that its maker
+    /// still signs may be (`kVoteHeartbeatsMax`), and no more than blocks may carry (`records::Ends::kKept`).
+    static constexpr std::uint64_t kEpochsCarried = 64;
 
 private:
     using Rows = std::vector<const VoteRow*>;
+
+    [[nodiscard]] std::vector<std::uint32_t> missing_in_rows(const VoteGroup& group) const;
+    void note_claimed(const VoteGroup& group);
 
     [[nodiscard]] const VoteRow* row_of(const Ballot& ballot) const;
     VoteRow& make_row(const Ballot& ballot);
@@ -148,6 +182,7 @@ private:
     std::set<Checkpoint> justified_;
     Checkpoint final_;
     std::optional<Checkpoint> conflict_;
+    std::map<Checkpoint, ClaimedVotes> claims_;
     std::size_t size_ = 0;
 };
 

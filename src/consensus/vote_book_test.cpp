@@ -114,6 +114,56 @@ TEST_F(VoteBookTest, ContradictionsAreToldAndNotCounted) {
     EXPECT_EQ(vote(0, root, point(10, 1)).taken, VoteBook::Taken::Known);
 }
 
+TEST_F(VoteBookTest, LateVotesDecideNothingAndAreKeptForBlocks) {
+    lore.learn(1, 3);
+    lore.learn(2, 3);
+    for (std::size_t i = 0; i < 2; ++i) vote(i, root, point(100, 1));
+    for (std::size_t i = 0; i < 2; ++i) vote(i, point(100, 1), point(101, 1));
+    ASSERT_EQ(book.final_checkpoint(), point(100, 1));
+    const auto late = vote(2, root, point(90, 2));
+    EXPECT_EQ(late.taken, VoteBook::Taken::New);
+    vote(0, root, point(90, 2));
+    EXPECT_FALSE(book.is_justified(point(90, 2))) << "what is decided stays so";
+    book.tidy();
+    EXPECT_EQ(count_votes(book.votes_for(point(90, 2))), 1u) << "the other contradicts";
+    EXPECT_EQ(vote(2, root, point(100 - VoteBook::kEpochsCarried - 1, 2)).taken, VoteBook::Taken::TooOld);
+}
+
+TEST_F(VoteBookTest, AClaimIsProvenByVotesOfThoseWhoContradictThemselves) {
+    lore.learn(1, 3);
+    const Electorate electorate = lore.known[block_of(1)];
+    const Checkpoint ours = point(10, 1);
+    const Checkpoint theirs = point(12, 2);
+    for (std::size_t i = 0; i < 2; ++i) vote(i, root, ours);
+    for (std::size_t i = 0; i < 2; ++i) vote(i, ours, point(11, 1));
+    vote(1, ours, point(13, 1));
+    ASSERT_EQ(book.final_checkpoint(), ours);
+    const auto theirs_by = [&](std::size_t voter) {
+        vote(voter, root, theirs);
+        vote(voter, theirs, point(13, 2));
+    };
+    theirs_by(1);
+    theirs_by(2);
+    EXPECT_FALSE(book.is_proven(theirs, electorate, lore.trust())) << "nobody has claimed it";
+    const VoteGroup again{.ballot = {0, root, theirs, {}}, .votes = {{key_of(1), {}}, {key_of(2), {}}}};
+    EXPECT_EQ(book.missing(again), (std::vector<std::uint32_t>{0})) << "who contradicts himself is not kept";
+    book.look_into(theirs);
+    EXPECT_FALSE(book.is_proven(theirs, electorate, lore.trust())) << "only what was kept is here";
+    theirs_by(1);
+    EXPECT_TRUE(book.is_proven(theirs, electorate, lore.trust()));
+    EXPECT_TRUE(book.missing(again).empty()) << "none is checked again";
+    EXPECT_EQ(count_votes(book.votes_of_claim(theirs)), 4u);
+    EXPECT_EQ(book.final_checkpoint(), ours) << "a claim changes nothing";
+    book.leave(theirs);
+    EXPECT_TRUE(book.claims().empty());
+    // One who lies gets no further than his own votes.
+    const Checkpoint false_one = point(9, 7);
+    book.look_into(false_one);
+    vote(2, root, false_one);
+    vote(2, false_one, point(10, 7));
+    EXPECT_FALSE(book.is_proven(false_one, electorate, lore.trust()));
+}
+
 TEST_F(VoteBookTest, VotesOfAnotherGenerationMeanNothing) {
     lore.learn(1, 1, {}, 1);
     EXPECT_EQ(vote(0, root, point(10, 1), 1).taken, VoteBook::Taken::TooOld);

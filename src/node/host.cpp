@@ -16,6 +16,7 @@
 #include "consensus/judge.h"
 #include "node/mining.h"
 #include "node/state_shelf.h"
+#include "node/status.h"
 #include "runtime/clock.h"
 #include "runtime/entropy.h"
 #include "runtime/thread_pool.h"
@@ -327,6 +328,8 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
             } else {
                 conditions.erase(changed->condition);
             }
+            log.warn(changed->holds ? "a condition keeps this node from doing its part" : "a condition has passed",
+                     {{"condition", std::string{name(changed->condition)}}});
         } else if (const auto* back = std::get_if<core::FinalsTakenBack>(&notice->notice)) {
             log.warn("a recovery took back what was final",
                      {{"from", back->from}, {"to", back->to}, {"generation", back->generation}});

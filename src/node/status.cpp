@@ -96,10 +96,10 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
                 break;
             case core::Condition::ConflictingFinals:
                 warnings.push_back(
-                    {"two conflicting blocks are final: more voters lied than the cluster allows for; "
-                     "nothing is sealed or voted any more",
-                     "the owner of the cluster decides which history holds, on a machine that has it: rhizome recover "
-                     "--force"});
+                    {"two conflicting blocks are final: more voters signed both than the cluster allows for (a copy of "
+                     "a machine that ran beside a cut does this); nothing is sealed or voted any more",
+                     "find the copy and stop it; then the owner of the cluster decides which history holds, on a "
+                     "machine that has it: rhizome recover --force"});
                 break;
             case core::Condition::DiskFull:
                 warnings.push_back({"the disk is nearly full: no orders are taken",

@@ -176,6 +176,12 @@ void Disk::replace() {
     now_.votes_complete = durable_.votes_complete = false;
 }
 
+void Disk::clone_of(const Disk& other) {
+    now_ = durable_ = other.durable_;
+    unsynced_.clear();
+    damaged_ = other.damaged_;
+}
+
 void Disk::install(const ledger::BlockHash& root) {
     begin(root, root);
     now_.final_block = durable_.final_block = root;

@@ -60,6 +60,8 @@ public:
     void lose(std::uint64_t keep);
     /// A new, empty disk with the same first blocks: what was signed before is not known.
     void replace();
+    /// All that another disk has, the vote record too, as when a running machine is cloned with its memory.
+    void clone_of(const Disk& other);
     /// A new disk whose chain begins with this block.
     void install(const ledger::BlockHash& root);
     /// A backup from now, and the disk going back to it: the chain is there, the vote record is not.

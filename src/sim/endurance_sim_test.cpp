@@ -27,18 +27,7 @@ std::vector<std::size_t> from_to(std::size_t begin, std::size_t end) {
 }
 
 /// Members whose leases have ended by the chain's own clock: whose pods would be moved.
-std::size_t ended_leases(const Sim& sim, std::size_t machine) {
-    const auto& state = sim.node(machine).state();
-    const state::Entry* clock = state.view().get(ledger::records::clock());
-    if (clock == nullptr) return 0;
-    const auto now = ledger::records::decode_number(clock->bytes());
-    const auto lease = static_cast<std::uint64_t>(state.parameters().lease().count());
-    std::size_t ended = 0;
-    state::Cursor leases = state.view().walk(ledger::records::all_leases());
-    while (const state::Entry* heard = leases.next())
-        ended += now > ledger::records::decode_number(heard->bytes()) + lease ? 1 : 0;
-    return ended;
-}
+std::size_t ended_leases(const Sim& sim, std::size_t machine) { return sim.ended_leases(machine).size(); }
 
 /// A network in which both sides of a cut stay in one piece, as nodes that look for other peers would make it.
 std::vector<std::pair<std::size_t, std::size_t>> links_for(const std::vector<std::vector<std::size_t>>& sides,

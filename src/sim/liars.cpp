@@ -217,6 +217,56 @@ private:
     Random random_;
 };
 
+/// Final is what it says, and nobody else knows of it.
+class FalseWitness final : public Byzantine {
+public:
+    explicit FalseWitness(std::uint64_t seed) : random_(seed) {}
+
+    SharedMessage outgoing(Sim& sim, std::size_t self, std::size_t to, SharedMessage message) override {
+        const auto* status = std::get_if<core::Status>(message.get());
+        if (status == nullptr) return message;
+        core::Status lie = *status;
+        if (random_.chance(1, 4) || claimed_.block.is_zero()) {
+            // Mostly an epoch that is decided: a later one might stand on what is final.
+            const std::uint64_t now =
+                consensus::epoch_of(sim.now(), sim.node(self).state().parameters().epoch).number();
+            claimed_.epoch = consensus::Epoch{now - random_.below(40)};
+            random_.fill(claimed_.block.writable());
+        }
+        lie.final_checkpoint = claimed_;
+        testify(sim, self, to);
+        return as_message(lie);
+    }
+    [[nodiscard]] std::string describe() const override { return "says that something else is final"; }
+
+private:
+    /// Votes for it and from it: its own, and now and then others' that they never signed.
+    void testify(Sim& sim, std::size_t self, std::size_t to) {
+        const auto& signer = sim.signer(self);
+        std::vector<Vote> votes;
+        const auto vote = [&](const consensus::MemberKey& voter, const consensus::Checkpoint& source,
+                              const consensus::Checkpoint& target) {
+            Vote one{.voter = voter, .ballot = {.source = source, .target = target}};
+            one.ballot.generation = sim.node(self).final_generation();
+            one.signature = signer.sign(digest_of(one.ballot, sim.chain()));
+            votes.push_back(one);
+        };
+        const consensus::Checkpoint source{consensus::Epoch{0}, ledger::BlockHash{sim.chain().view()}};
+        const consensus::Checkpoint next{claimed_.epoch + 1, claimed_.block};
+        vote(signer.key(), source, claimed_);
+        vote(signer.key(), claimed_, next);
+        if (random_.chance(1, 8))
+            for (std::size_t other = 0; other < sim.size(); ++other) {
+                vote(sim.key(other), source, claimed_);
+                vote(sim.key(other), claimed_, next);
+            }
+        sim.send_as(self, to, as_message(core::Votes{consensus::grouped(votes)}));
+    }
+
+    Random random_;
+    consensus::Checkpoint claimed_{};
+};
+
 }  // namespace
 
 std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed) {
@@ -227,6 +277,7 @@ std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed) {
         case Lie::FalseTip: return std::make_unique<Boaster>(seed);
         case Lie::BadScripts:
         case Lie::Flood: return std::make_unique<Flooder>(lie, seed);
+        case Lie::FalseFinal: return std::make_unique<FalseWitness>(seed);
         default: return std::make_unique<Forger>(lie);
     }
 }

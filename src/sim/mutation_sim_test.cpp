@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/safety_rule.h"
+#include "sim/liars.h"
 #include "sim/swarm.h"
 #include "sim/testing.h"
 
@@ -63,6 +64,7 @@ constexpr Mutant kMutants[] = {
     {SafetyRule::LockPoints, "LockPoints", 3, "creates what nobody else names"},
     {SafetyRule::Standing, "Standing", 44, "long dead"},
     {SafetyRule::TellLosses, "TellLosses", 1, "nobody was told"},
+    {SafetyRule::LateVotes, "LateVotes", 5, "for gone"},
 };
 
 /// Three of seven left and come back; while the voters change from four to seven, three of the four (a quorum of the
@@ -90,6 +92,52 @@ std::vector<std::string> cut_while_voters_change(milliseconds moment) {
     };
     sim.run(seconds{8});
     return sim.checks().faults();
+}
+
+/// A member claims that other blocks are final: whether an honest one stops because of that.
+bool a_mere_claim_stops_somebody() {
+    Sim sim{{.seed = 41, .machines = 4}};
+    if (!testing::grow_up(sim, 4)) return true;
+    sim.corrupt(3, make_liar(Lie::FalseFinal, 1));
+    sim.run(seconds{20});
+    for (std::size_t i = 0; i < 3; ++i)
+        if (sim.node(i).has(core::Condition::ConflictingFinals)) return true;
+    return false;
+}
+
+/// A clone beside a cut has made two blocks of one height final: whether anybody seals on after the heal.
+bool somebody_goes_on_with_two_finals() {
+    Sim sim{{.seed = 700, .machines = 4, .running = 3, .link = {.delay = milliseconds{5}}}};
+    if (!testing::grow_up(sim, 3)) return true;
+    sim.crash(2);
+    sim.clone(3, 2);
+    sim.split({{0, 2}, {1, 3}});
+    sim.start(2);
+    sim.start(3);
+    sim.run(seconds{10});
+    sim.heal();
+    sim.run(seconds{15});
+    const auto height = [&] { return std::max(sim.node(0).tip().height, sim.node(1).tip().height); };
+    const auto before = height();
+    sim.run(seconds{30});
+    return height() > before;
+}
+
+class ConflictsSim : public ::testing::Test {
+protected:
+    void TearDown() override { left_out.reset(); }
+};
+
+TEST_F(ConflictsSim, WhoBelievesAClaimIsStoppedByALiar) {
+    EXPECT_FALSE(a_mere_claim_stops_somebody());
+    left_out = SafetyRule::ProvenConflicts;
+    EXPECT_TRUE(a_mere_claim_stops_somebody());
+}
+
+TEST_F(ConflictsSim, WhoDoesNotStopGoesOnWithItsOwn) {
+    EXPECT_FALSE(somebody_goes_on_with_two_finals());
+    left_out = SafetyRule::ConflictsStop;
+    EXPECT_TRUE(somebody_goes_on_with_two_finals());
 }
 
 class JointVotersSim : public ::testing::Test {

@@ -254,6 +254,35 @@ TEST(ScenarioSim, TwoEqualSidesWithoutOrdersAgreeAfterTheHeal) {
     }
 }
 
+/// Idle cuts of 5 to 120 s between a larger and a smaller side: how long, how many machines and how far apart they are
+/// is different in each round. All are ready within two heartbeats of being linked again, and stay so.
+void heal_idle_cuts(std::size_t rounds) {
+    constexpr milliseconds kShortest{5'000};
+    constexpr milliseconds kStep{2'347};  // 5 to 120 s in 50 rounds; no multiple of a slot
+    for (std::size_t i = 0; i < rounds; ++i) {
+        const std::size_t machines = 3 + i % 5;
+        const std::size_t few = 1 + i % ((machines - 1) / 2);
+        Sim sim{{.seed = 9'000 + i, .machines = machines, .link = {.delay = i % 2 == 0 ? 1ms : 20ms}}};
+        ASSERT_TRUE(grow_up(sim, machines));
+        std::vector<std::vector<std::size_t>> sides(2);
+        for (std::size_t who = 0; who < machines; ++who) sides[who < few ? 0 : 1].push_back(who);
+        sim.split(sides);
+        const auto length = kShortest + kStep * static_cast<std::int64_t>(i);
+        sim.run(length);
+        sim.heal();
+        EXPECT_EQ(testing::gone_after_heal(sim), "")
+            << "round " << i << ": " << few << " of " << machines << " were cut off for " << length.count() << " ms";
+        for (int more = 0; more < 30; ++more) {
+            sim.run(1s);
+            for (std::size_t at = 0; at < machines; ++at)
+                EXPECT_TRUE(sim.ended_leases(at).empty()) << "round " << i << ": somebody is gone again at " << at;
+        }
+        EXPECT_EQ(testing::first_fault(sim), "");
+    }
+}
+
+TEST(ScenarioSim, AfterAnIdleCutAllAreReadyWithinTwoHeartbeats) { heal_idle_cuts(50); }
+
 TEST(ScenarioSim, OneThatRemovesTheTwoItWasCutFromDoesNotWin) {
     Sim sim{{.seed = 2, .machines = 3}};
     ASSERT_TRUE(grow_up(sim, 3));
@@ -448,6 +477,66 @@ TEST(ScenarioSim, EquivocatorsAreFoundAndNothingFinalIsUndone) {
     const auto& state = sim.node(0).state();
     EXPECT_TRUE(consensus::is_accused(sim.key(5), state.view()) || consensus::is_accused(sim.key(6), state.view()));
     EXPECT_EQ(testing::first_fault(sim), "");
+}
+
+/// A clone of one machine on either side of a cut: each side has a quorum.
+TEST(ScenarioSim, WhereACloneMadeTwoHistoriesFinalEverybodySaysSo) {
+    constexpr std::size_t kClone = 5;
+    for (std::uint64_t round = 0; round < 20; ++round) {
+        // The founder, two more and so on; the last one is never started with its own keys.
+        const std::size_t machines = round % 2 == 0 ? 3 : 5;
+        Sim sim{{.seed = 700 + round, .machines = kClone + 1, .running = machines, .link = {.delay = 5ms}}};
+        ASSERT_TRUE(grow_up(sim, machines));
+        sim.crash(machines - 1);
+        sim.clone(kClone, machines - 1);
+        std::vector<std::vector<std::size_t>> sides(2);
+        for (std::size_t i = 0; i + 1 < machines; ++i) sides[i < machines / 2 ? 0 : 1].push_back(i);
+        sides[0].push_back(machines - 1);
+        sides[1].push_back(kClone);
+        sim.split(sides);
+        sim.start(machines - 1);
+        sim.start(kClone);
+        if (round % 4 < 2) sim.load(5, {sides[0].front(), sides[1].front()});
+        sim.run(5s + round * 1'117ms);
+        sim.load(0, {});
+        const auto left = sim.node(sides[0].front()).final_block();
+        const auto right = sim.node(sides[1].front()).final_block();
+        ASSERT_NE(left, right) << round;
+        sim.heal();
+        const auto all_say_so = [&] {
+            for (std::size_t i = 0; i < sim.size(); ++i)
+                if (sim.is_up(i) && !sim.node(i).has(core::Condition::ConflictingFinals)) return false;
+            return true;
+        };
+        EXPECT_TRUE(sim.run_until(all_say_so, 15s)) << "round " << round;
+        std::vector<ledger::BlockHash> tips;
+        for (const auto& side : sides)
+            for (const std::size_t i : side) tips.push_back(sim.node(i).tip_hash());
+        sim.run(20s);
+        for (const auto& side : sides)
+            for (const std::size_t i : side)
+                EXPECT_NE(std::find(tips.begin(), tips.end(), sim.node(i).tip_hash()), tips.end())
+                    << "somebody went on sealing in round " << round;
+    }
+}
+
+TEST(ScenarioSim, AMemberThatClaimsFalseFinalsStopsNobody) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        Sim sim{{.seed = 40 + seed, .machines = 4}};
+        ASSERT_TRUE(grow_up(sim, 4));
+        sim.corrupt(3, make_liar(Lie::FalseFinal, seed));
+        std::uint64_t questions = 0;
+        sim.overhear = [&](std::size_t, std::size_t to, const core::Message& message) {
+            questions += to == 3 && std::holds_alternative<core::WantVotes>(message) ? 1 : 0;
+        };
+        sim.load(5, {0, 1, 2});
+        sim.run(120s);
+        EXPECT_LE(questions, 3 * (120 / 2)) << "one each in two seconds at most";
+        sim.load(0, {});
+        for (std::size_t i = 0; i < 3; ++i) EXPECT_FALSE(sim.node(i).has(core::Condition::ConflictingFinals)) << i;
+        EXPECT_TRUE(sim.run_until([&] { return all_closed(sim); }, 30s));
+        EXPECT_EQ(testing::first_fault(sim), "");
+    }
 }
 
 TEST(ScenarioSim, AFloodDoesNotGrowMemoryPastItsBounds) {

@@ -274,6 +274,16 @@ bool Sim::restore_backup(std::size_t index) {
     return restored;
 }
 
+void Sim::clone(std::size_t index, std::size_t of) {
+    ensure(!machines_[index].node, "a machine that runs is nobody's clone");
+    const auto keys = keys_of(of).public_keys();
+    std::array<std::uint8_t, 32> vrf{};
+    std::copy(keys.vrf.view().begin(), keys.vrf.view().end(), vrf.begin());
+    machines_[index].signer = std::make_unique<FastSigner>(keys.chain.bytes(), vrf);
+    machines_[index].disk.clone_of(machines_[of].disk);
+    checks_.note_honest(machines_[of].signer->key(), false);
+}
+
 bool Sim::misdirect(std::size_t index) {
     const bool damaged = machines_[index].disk.misdirect(random_);
     if (watch && damaged) see(index, DiskChanged{DiskState::Damaged});
@@ -814,6 +824,29 @@ std::size_t Sim::distinct_tips() const {
     for (const Machine& machine : machines_)
         if (machine.node && !machine.liar) tips.insert(machine.node->tip_hash());
     return tips.size();
+}
+
+std::set<std::size_t> Sim::ended_leases(std::size_t machine) const {
+    const ledger::LedgerState& state = machines_[machine].node->state();
+    const auto number_at = [&](const state::Path& path) -> std::optional<std::uint64_t> {
+        const state::Entry* record = state.view().get(path);
+        if (record == nullptr) return std::nullopt;
+        return ledger::records::decode_number(record->bytes());
+    };
+    const std::uint64_t clock = number_at(ledger::records::clock()).value_or(0);
+    const auto lease = static_cast<std::uint64_t>(state.parameters().lease().count());
+    std::set<std::size_t> ended;
+    for (std::size_t i = 0; i < machines_.size(); ++i)
+        if (const auto heard = number_at(ledger::records::lease(key(i))); heard && clock > *heard + lease)
+            ended.insert(i);
+    return ended;
+}
+
+bool Sim::all_linked() const {
+    for (std::size_t i = 0; i < machines_.size(); ++i)
+        for (const std::size_t other : machines_[i].neighbours)
+            if (is_up(i) && is_up(other) && !machines_[i].linked.contains(other)) return false;
+    return true;
 }
 
 ledger::Height Sim::lowest_final() const {

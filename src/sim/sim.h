@@ -121,6 +121,8 @@ public:
     [[nodiscard]] const core::StateFetch* fetching(std::size_t machine) const { return machines_[machine].fetch.get(); }
     void back_up(std::size_t machine);
     bool restore_backup(std::size_t machine);
+    /// A machine that never ran is from now on a clone of another: its keys, and all that is on its disk.
+    void clone(std::size_t machine, std::size_t of);
     /// Takes nothing in for so long; then everything at once.
     void pause(std::size_t machine, microseconds duration);
     void set_clock(std::size_t machine, microseconds ahead);
@@ -159,6 +161,10 @@ public:
     [[nodiscard]] const core::Node& node(std::size_t machine) const { return *machines_[machine].node; }
     [[nodiscard]] std::size_t distinct_tips() const;  ///< among honest machines that are up
     [[nodiscard]] ledger::Height lowest_final() const;
+    /// Machines that this one's chain takes for gone: members whose leases have ended by it.
+    [[nodiscard]] std::set<std::size_t> ended_leases(std::size_t machine) const;
+    /// Everybody who is up has a link to all neighbours that are up.
+    [[nodiscard]] bool all_linked() const;
     [[nodiscard]] std::uint64_t events() const { return events_; }
     [[nodiscard]] std::uint64_t trace() const { return trace_; }
     [[nodiscard]] const ledger::ChainId& chain() const { return founding_.chain; }

@@ -52,6 +52,7 @@ public:
         calm_down();
         if (limps_ && !works_ && sim_.checks().clean()) limp();
         converge();
+        if (idles_ && sim_.checks().clean()) idle();
         return finish();
     }
 
@@ -69,6 +70,7 @@ private:
         exoduses_ = Random{seed ^ 0x65'78'6f'64}.chance(1, 6);
         recoveries_ = Random{seed ^ 0x72'65'63'6f}.chance(1, 5);
         leave_ = Random{seed ^ 0x6c'65'61'76}.chance(1, 2);
+        idles_ = Random{seed ^ 0x69'64'6c'65}.chance(1, 4);
         setup.spec = fmt::format(R"({{"trust":"{}"{}}})", byzantine_ ? "byzantine" : "crash",
                                  works_ ? fmt::format(R"(,"consensus":"work","work":{{"hashRate":{},"blockTime":"1s",)"
                                                       R"("period":16}})",
@@ -136,12 +138,14 @@ private:
         // Where some lie, or have lost what they signed, those who stay may be too few to decide anything.
         exoduses_ = exoduses_ && liars_ == 0 && !disks_ && !byzantine_;
         recoveries_ = recoveries_ && liars_ == 0 && !disks_;
+        // The peer layer dials when it thinks that it should.
+        idles_ = idles_ && liars_ == 0 && !peered_;
         say(
             fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
                         "clogged {}, storms {}, late votes {}, exoduses {}, recoveries {}, {} liars, {} orders/s, some "
-                        "stay dead {}",
+                        "stay dead {}, a cut while nobody writes {}",
                         splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_,
-                        late_votes_, exoduses_, recoveries_, liars_, load_, limps_));
+                        late_votes_, exoduses_, recoveries_, liars_, load_, limps_, idles_));
     }
 
     std::vector<std::size_t> everybody() const {
@@ -534,6 +538,46 @@ private:
         return true;
     }
 
+    /// Whom the chain of a machine that is up takes for gone although it is up too: the first of them.
+    [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> anybody_gone() const {
+        for (std::size_t at = 0; at < sim_.size(); ++at)
+            for (const std::size_t who : sim_.ended_leases(at))
+                if (sim_.is_up(who)) return std::pair{at, who};
+        return std::nullopt;
+    }
+
+    /// Minutes in which nobody writes anything, with a cut in them. Linked again, all are ready within two heartbeats,
+    /// and nobody is taken for gone any more.
+    void idle() {
+        Random draw{verdict_.seed ^ 0x63'75'74'73};
+        sim_.run(microseconds{draw.between(0, 60'000'000)});
+        auto all = everybody();
+        draw.shuffle(all);
+        const auto few = static_cast<std::ptrdiff_t>(1 + draw.below((sim_.size() + 1) / 2));
+        sim_.split({{all.begin(), all.begin() + few}, {all.begin() + few, all.end()}});
+        const microseconds length{draw.between(5'000'000, 120'000'000)};
+        sim_.run(length);
+        sim_.heal();
+        say(fmt::format("nobody writes any more; {} were cut off for {} ms", few, length.count() / 1'000));
+        sim_.run_until([this] { return sim_.all_linked(); }, seconds{10});
+        const milliseconds heartbeat = sim_.node(0).state().parameters().heartbeat;
+        const auto fault = [&](std::string_view when) {
+            const auto gone = anybody_gone();
+            if (!gone || !sim_.checks().clean()) return;
+            sim_.checks().fault(
+                fmt::format("{} takes {} for gone {}", name_of(gone->first), name_of(gone->second), when));
+            describe_ends();
+        };
+        sim_.run_until([&] { return !anybody_gone() && sim_.distinct_tips() == 1; }, 2 * heartbeat);
+        fault("two heartbeats after all were linked again");
+        for (int quiet = 0; quiet < 30; ++quiet) {
+            sim_.run(seconds{2});
+            fault("although nothing happens");
+        }
+        sim_.run_until([&] { return sim_.distinct_tips() == 1; }, 2 * heartbeat);
+        if (sim_.distinct_tips() > 1) sim_.checks().fault("after an idle cut there are several tips");
+    }
+
     static std::string describe(const core::Node::Usage& usage) {
         return fmt::format("{} headers, {} orphans, {} future, {} parked, {} votes, {} peers, {} tips", usage.headers,
                            usage.orphans, usage.future, usage.parked, usage.votes, usage.peers, usage.tips);
@@ -586,6 +630,7 @@ private:
     bool late_votes_ = false;  ///< some learn late what is justified
     bool leave_ = false;       ///< clients do not wait for the end
     bool exoduses_ = false;    ///< many leave at once, and come back
+    bool idles_ = false;       ///< a cut at the end, while nobody writes
     bool recoveries_ = false;  ///< the owner names new voters, again and again
     Random recovery_random_{0};
     std::uint64_t recoveries_begun_ = 0;

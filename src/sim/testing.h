@@ -21,6 +21,24 @@ inline std::size_t voters_at(const Sim& sim, std::size_t machine) {
     return grown;
 }
 
+/// Until all are linked again, and two heartbeats more: who is taken for gone by whom then; empty for nobody. (The
+/// links come one after the other; counted from the last.)
+[[nodiscard]] inline std::string gone_after_heal(Sim& sim) {
+    constexpr std::chrono::seconds kHeartbeats{10};
+    if (!sim.run_until([&] { return sim.all_linked(); }, kHeartbeats)) return "not all were linked again";
+    const auto gone = [&] {
+        std::string found;
+        for (std::size_t at = 0; at < sim.size(); ++at) {
+            if (!sim.is_up(at)) continue;
+            for (const std::size_t other : sim.ended_leases(at))
+                if (sim.is_up(other)) found += name_of(other) + " at " + name_of(at) + "; ";
+        }
+        return found;
+    };
+    sim.run_until([&] { return gone().empty() && sim.distinct_tips() == 1; }, kHeartbeats);
+    return gone();
+}
+
 /// The first promise that was broken, empty when none was.
 [[nodiscard]] inline std::string first_fault(Sim& sim) {
     return sim.checks().clean() ? "" : sim.checks().faults().front();

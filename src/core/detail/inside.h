@@ -57,6 +57,9 @@ struct PeerState {
     std::optional<Time> asked_blocks{};  ///< a question is open
     ledger::BlockHash last_block{};      ///< where its last answer ended
     std::optional<Time> asked_votes{};
+    /// What it says is final and our chain does not have, and how often it was asked to show that.
+    std::optional<consensus::Checkpoint> claim{};
+    std::uint32_t claim_asked = 0;
     std::optional<Time> answered_votes{};
     std::size_t states_open = 0;  ///< parts of states that are looked up for it
     std::optional<Time> praised{};
@@ -173,6 +176,7 @@ struct Node::Inside final : consensus::BlockLore {
     } own_weight{};
     Time settled_since{};  ///< when the present tip became it, by this node's clock
     consensus::VotingPace pace;
+    std::optional<consensus::Ballot> last_ballot{};  ///< the newest this node has signed since its start
     Time next_status{};
     std::size_t status_turn = 0;  ///< whose turn it is to be told, in large clusters
     std::optional<Time> next_flush{};
@@ -222,6 +226,9 @@ struct Node::Inside final : consensus::BlockLore {
     mutable std::optional<milliseconds> turn_wait{};
     /// What `voting` found, and for which tip: asked with every event.
     mutable std::pair<const HeaderNode*, const consensus::Electorate*> voting_found{};
+
+    /// What `is_taken_for_gone` found, and for which tip.
+    mutable std::pair<const HeaderNode*, bool> attest_found{};
 
     std::vector<Effect> effects;
 
@@ -356,6 +363,12 @@ struct Node::Inside final : consensus::BlockLore {
     void bring_evidence(const consensus::Evidence& evidence);
     void after_votes(const consensus::VoteBook::Outcome& outcome);
     void vote_if_due();
+    /// Votes when its pace asks for it; whether it has signed.
+    bool vote_by_pace(consensus::Epoch newest);
+    /// The chain has not heard of this member for so long that its lease has ended, or ends with the next block, and no
+    /// vote of its own is on its way to one.
+    [[nodiscard]] bool must_attest() const;
+    [[nodiscard]] bool is_taken_for_gone() const;
     [[nodiscard]] consensus::VotingPace::Sight voting_sight() const;
     bool vote_in(consensus::Epoch epoch);
     /// Votes show that it is final.
@@ -468,6 +481,18 @@ struct Node::Inside final : consensus::BlockLore {
     void blame(PeerId peer, ledger::Reject why);
     void praise(PeerId peer);
     void check_clock();
+
+    // ---- handlers/conflicts.cpp: two finals
+    // -------------------------------------------------------------------------------------------
+    /// What a peer says is final, if our chain cannot have it: it is asked for the votes that show it.
+    void note_final_claim(PeerId from, PeerState& peer, const consensus::Checkpoint& claimed);
+    /// It no longer says so.
+    void drop_claim(PeerState& peer);
+    /// Whether what is final here could not be so if `one` were; false as long as that cannot be told.
+    [[nodiscard]] bool contradicts_ours(const consensus::Checkpoint& one) const;
+    /// Looks whether votes show one of the claims.
+    void look_for_conflicts();
+    void note_conflict(const consensus::Checkpoint& other);
 
     // ---- handlers/disk.cpp
     // -------------------------------------------------------------------------------------------

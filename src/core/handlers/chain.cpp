@@ -425,8 +425,7 @@ void Node::Inside::update_final() {
     } else if (!HeaderTree::is_ancestor(node, final_node) &&
                facts.at(node->hash).electorate->generation <= generations) {
         // Of a higher generation: `settle` has taken back what was final, or will on the way there.
-        book.note_conflict(checkpoint);
-        set_condition(Condition::ConflictingFinals, true);
+        note_conflict(checkpoint);
     }
 }
 

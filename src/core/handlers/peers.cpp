@@ -67,7 +67,10 @@ Node::Reach Node::Inside::reach() const {
 
 void Node::Inside::peer_down(PeerId peer) {
     // Unless it is heard by way of others from now on, it is gone.
-    if (const auto gone = peers.find(peer); gone != peers.end()) votes_came.erase(gone->second.member);
+    if (const auto gone = peers.find(peer); gone != peers.end()) {
+        votes_came.erase(gone->second.member);
+        drop_claim(gone->second);
+    }
     peers.erase(peer);
     relay.forget(peer);
     catch_up.peer_gone(peer);
@@ -78,15 +81,20 @@ void Node::Inside::peer_down(PeerId peer) {
 }
 
 void Node::Inside::send_status(PeerId to) {
-    send(to, Status{.clock = now,
-                    .member = ports.signer != nullptr && is_member(ports.signer->key()) ? ports.signer->key()
-                                                                                        : consensus::MemberKey{},
-                    .tip = settled->hash,
-                    .height = settled->header.height,
-                    .justified = *book.justified().rbegin(),
-                    .final_checkpoint = book.final_checkpoint(),
-                    .generation = generation(),
-                    .votes = book.sums()});
+    Status status{.clock = now,
+                  .member = ports.signer != nullptr && is_member(ports.signer->key()) ? ports.signer->key()
+                                                                                      : consensus::MemberKey{},
+                  .tip = settled->hash,
+                  .height = settled->header.height,
+                  .justified = *book.justified().rbegin(),
+                  .final_checkpoint = book.final_checkpoint(),
+                  .generation = generation(),
+                  .votes = book.sums()};
+    send(to, status);
+    // Who knows of two says both, one after the other.
+    if (!book.conflicting_final()) return;
+    status.final_checkpoint = *book.conflicting_final();
+    send(to, status);
 }
 
 void Node::Inside::send_statuses() {
@@ -128,6 +136,8 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     if (!relay.empty())
         for (const auto& one : message.votes)
             if (one.sum != 0 && one.sum == book.sum_of(one.epoch)) relay.note_same(one.epoch, from);
+    // What a recovery took back is final for who has not heard of it.
+    if (message.generation == generation()) note_final_claim(from, peer, message.final_checkpoint);
     // It may have missed our tip, or the votes that show what we know.
     const auto knows = [&](const Checkpoint& checkpoint) {
         return book.is_justified(checkpoint) || checkpoint.epoch < book.final_checkpoint().epoch;

@@ -89,6 +89,7 @@ void Node::Inside::heard(PeerId from, const Votes& message, const std::vector<bo
         break;
     }
     plan_flush();
+    look_for_conflicts();
     after_votes(all);
 }
 
@@ -102,7 +103,7 @@ void Node::Inside::heard(PeerId from, const HaveVotes& message) {
             relay.note_heard(name.epoch, name.voter, from);
             continue;
         }
-        if (name.epoch > last || name.epoch < book.final_checkpoint().epoch) continue;
+        if (name.epoch > last || book.is_past(name.epoch)) continue;
         const auto [asked, first] = promised.try_emplace(name, now);
         if (!first && now < *asked + config.vote_timeout) continue;
         *asked = now;
@@ -143,6 +144,12 @@ void Node::Inside::heard(PeerId from, const WantVotes& message) {
     };
     also(book.votes_final(book.final_checkpoint()));
     also(book.votes_for(*book.justified().rbegin()));
+    if (const auto& other = book.conflicting_final()) {
+        // Equivocators' votes are among those that show it, and in no row.
+        auto votes = consensus::ungrouped(groups);
+        for (const Vote& vote : consensus::ungrouped(book.votes_of_claim(*other))) votes.push_back(vote);
+        groups = consensus::grouped(votes);
+    }
     for (SharedMessage& votes : whole_messages_of(std::move(groups)))
         effects.emplace_back(Send{from, std::move(votes)});
 }
@@ -200,7 +207,8 @@ std::optional<Time> Node::Inside::next_vote() const {
     const Epoch ended = consensus::epoch_of(now - pace.settle(), parameters().epoch);
     const auto sight = voting_sight();
     const std::uint64_t place = pace.place(ended, sight, parameters());
-    const Epoch next = place < 2 ? ended : ended + (pace.period(sight, parameters()) - place);
+    const bool at_once = own.is_complete() && may_act() && must_attest();
+    const Epoch next = place < 2 || at_once ? ended : ended + (pace.period(sight, parameters()) - place);
     return consensus::end_of(next, parameters().epoch) + pace.settle();
 }
 
@@ -209,33 +217,68 @@ void Node::Inside::vote_if_due() {
     const Epoch running = consensus::epoch_of(now - pace.settle(), parameters().epoch);
     if (running.number() == 0) return;
     const Epoch newest = running - 1;
+    if (newest <= own.last_target() || !is_member(ports.signer->key()) || vote_by_pace(newest)) return;
+    // Whom the chain takes for gone, or is about to, says at once that it is there: its pace may be a heartbeat, and
+    // what it has signed in this slot may have been for a branch that it has left.
+    if (newest > votes_after && must_attest()) vote_in(newest);
+}
+
+bool Node::Inside::must_attest() const {
+    if (attest_found.first != settled) attest_found = {settled, is_taken_for_gone()};
+    return attest_found.second;
+}
+
+bool Node::Inside::is_taken_for_gone() const {
+    const consensus::MemberKey& self = ports.signer->key();
+    const auto number_at = [&](const state::Path& path) -> std::optional<std::uint64_t> {
+        const state::Entry* record = state.view().get(path);
+        if (record == nullptr || record->bytes().size() != sizeof(std::uint64_t)) return std::nullopt;
+        return ledger::records::decode_number(record->bytes());
+    };
+    const auto clock = number_at(ledger::records::clock());
+    const auto heard = number_at(ledger::records::lease(self));
+    if (!clock || !heard) return false;
+    // The next block comes a heartbeat after the tip, and some turns later.
+    const milliseconds silent{static_cast<std::int64_t>(*clock - *heard)};
+    if (silent + parameters().heartbeat * 3 / 2 <= parameters().lease()) return false;
+    if (!last_ballot) return true;
+    // A vote of its own that the next block can carry says so already.
+    const Epoch epoch = last_ballot->target.epoch;
+    const HeaderNode* target = target_of(epoch);
+    const auto slot = slot_of(epoch, parameters().epoch, parameters().heartbeat);
+    return target == nullptr || target->hash != last_ballot->target.block ||
+           slot.number() <= number_at(consensus::records::slot(self)).value_or(0);
+}
+
+bool Node::Inside::vote_by_pace(Epoch newest) {
     const Epoch last = own.last_target();
-    if (newest <= last || !is_member(ports.signer->key())) return;
     // What was begun is brought to its end, also when the period has changed or the next pair is due already; unless
     // votes show that its block is final. (A single voter's seal is final without votes, but only they show it to
     // others.)
     const Checkpoint& justified = *book.justified().rbegin();
     if (last == pace.first() && justified.epoch >= last && !is_shown_final(justified.block) && vote_in(last + 1))
-        return;
+        return true;
 
     const auto sight = voting_sight();
     const Epoch next =
         pace.period(sight, parameters()) == 2 ? newest : newest - pace.place(newest, sight, parameters());
-    if (next <= std::max(last, votes_after)) return;
+    if (next <= std::max(last, votes_after)) return false;
     // Where all is final a vote only gives weight, once in a slot. Where the next one will be for a younger block and
     // in the same slot it gives that as well: hundreds need not say twice what is final.
     const auto slot = [&](Epoch epoch) { return slot_of(epoch, parameters().epoch, parameters().heartbeat); };
-    if (is_shown_final(settled->hash) && slot(next) == slot(last)) return;
+    if (is_shown_final(settled->hash) && slot(next) == slot(last)) return false;
     if (sight.voters > consensus::VotingPace::kQuickVotersMax) {
         const HeaderNode* target = target_of(next);
         const Epoch after = next + pace.period(sight, parameters());
         if (target != nullptr && target != settled && is_shown_final(target->hash) &&
             (slot(next) == slot(last) || slot(next) == slot(after)))
-            return;
+            return false;
     }
-    if (!vote_in(next) || pace.place(next, sight, parameters()) != 0) return;
+    if (!vote_in(next)) return false;
+    if (pace.place(next, sight, parameters()) != 0) return true;
     const bool split = pace.open() && book.votes_in(*pace.open()) >= consensus::quorum_of(sight.voters, trust());
     pace.note_first(next, sight, book.final_checkpoint().epoch, split);
+    return true;
 }
 
 bool Node::Inside::is_shown_final(const ledger::BlockHash& block) const {
@@ -250,6 +293,8 @@ bool Node::Inside::vote_in(Epoch epoch) {
     Vote vote{.voter = ports.signer->key(), .ballot = *ballot};
     vote.signature = ports.signer->sign(digest_of(*ballot, chain));
     own.note_signed(*ballot, book.votes_for(ballot->source));
+    last_ballot = *ballot;
+    attest_found = {};
     signatures.remember(vote.voter, digest_of(*ballot, chain), vote.signature);
     record_own_votes();
     held.push_back({.needs = last_ticket, .votes = {vote}});

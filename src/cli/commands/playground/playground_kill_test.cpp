@@ -52,6 +52,44 @@ TEST_F(PlaygroundKill, OnPortsBothSidesOfACutTakeOrdersAndTheHealMergesThem) {
               "directory\n");
 }
 
+/// A node that is cut off while nobody writes anything, for longer than a lease, is in lease again soon after the heal.
+/// Counted in blocks, of which an idle cluster makes one in a heartbeat, since this machine may be busy.
+TEST_F(PlaygroundKill, AfterAnIdleCutAllAreReadyWithinAFewBlocks) {
+    good({"up", "--nodes", "3", "--apart", "ports"});
+    const auto on = Playground::open(folder());
+    ASSERT_TRUE(on);
+    const auto status = [&](unsigned node) -> json::Value {
+        const auto client = on->client(node);
+        auto body = client ? (*client)->get("/rhizome/v1/status") : Result<json::Value>{Fail{client.error()}};
+        return body ? *std::move(body) : json::Value{};
+    };
+    const auto ready_at = [&](unsigned node) {
+        std::size_t ready = 0;
+        const json::Value said = status(node);
+        if (const json::Value* members = said.find("members"); members != nullptr && members->is_array())
+            for (const json::Value& one : *members->if_array()) ready += one.find("ready")->if_boolean() == true;
+        return ready;
+    };
+    const auto peers_of = [&](unsigned node) {
+        const json::Value said = status(node);
+        const json::Value* peers = said.find("peers");
+        return peers == nullptr || !peers->is_array() ? 0 : peers->if_array()->size();
+    };
+    const auto all_ready = [&] { return ready_at(1) == 3 && ready_at(2) == 3 && ready_at(3) == 3; };
+    const auto height = [&] { return status(2).number_at({"height"}); };
+    ASSERT_TRUE(eventually(all_ready));
+    for (const unsigned node : {1U, 3U}) {
+        good({"cut", std::to_string(node)});
+        ASSERT_TRUE(eventually([&] { return ready_at(2) == 2 && ready_at(node) == 1; }));
+        good({"heal"});
+        ASSERT_TRUE(eventually([&] { return peers_of(node) == 2; }));
+        const auto linked_at = height();
+        EXPECT_TRUE(eventually(all_ready));
+        EXPECT_LE(height() - linked_at, 5) << "about two heartbeats, with one block in each";
+    }
+    good({"down"});
+}
+
 TEST_F(PlaygroundKill, AnUpThatIsKilledOrInterruptedLeavesNothing) {
     for (const int signal : {SIGKILL, SIGINT}) {
         auto up = runtime::hold_process({.program = program(),
