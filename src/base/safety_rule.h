@@ -18,8 +18,10 @@ enum class SafetyRule : std::uint8_t {
     LockPoints,          ///< an ancestor's authority outlives its edits
     Standing,            ///< whoever missed a turn waits behind the others
     FinalsStay,          ///< only a higher recovery generation takes back what is final
+    ChainTimeSlower,     ///< chain time that is ahead of the clocks goes on slower than they do
+    OwnClockCounts,      ///< a machine that compares clocks counts its own
 };
-inline constexpr std::size_t kSafetyRules = 8;
+inline constexpr std::size_t kSafetyRules = 10;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

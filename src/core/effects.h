@@ -36,6 +36,7 @@ using BatchId = Count<struct BatchTag>;
 struct Tick {};
 struct PeerUp {
     PeerId peer{};
+    consensus::MemberKey identity{};  ///< the chain key that its end of the link has proven
 };
 struct PeerDown {
     PeerId peer{};
@@ -85,6 +86,8 @@ using EventKind =
 struct Event {
     Time now{};  ///< by the host's clock, whatever that is worth
     EventKind kind{};
+    /// Since any beginning, by a clock of the host's that nobody sets and that goes on while the machine sleeps.
+    microseconds steady{};
 };
 
 // ---- effects -------------------------------------------------------------------------------------------------------
@@ -216,11 +219,12 @@ struct FinalsTakenBack {
 };
 /// What keeps this node from doing its part, for `status` and the operator.
 enum class Condition : std::uint8_t {
-    ClockOff,           ///< neither seals nor votes: its clock is too far from the others'
+    ClockOff,           ///< neither seals nor votes: its clock is ahead of the others', or too far from the chain's
     VotesLost,          ///< does not vote until a checkpoint is justified after its start
     ConflictingFinals,  ///< two conflicting blocks are final: neither seals nor votes any more
     DiskFull,           ///< takes no orders
     Accused,            ///< under evidence
+    ChainAhead,         ///< chain time is ahead of its clock, and goes on slowly until that has caught up
 };
 struct ConditionChanged {
     Condition condition{};

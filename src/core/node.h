@@ -97,6 +97,8 @@ public:
     };
     [[nodiscard]] FinalVotes final_votes() const;
     [[nodiscard]] bool has(Condition condition) const;
+    /// How far chain time is ahead of this machine's clock; none while it goes by that (`detail/chain_clock.h`).
+    [[nodiscard]] microseconds chain_ahead() const;
 
     /// What it holds in memory besides the state: for bounds.
     struct Usage {
@@ -128,6 +130,7 @@ public:
         std::uint64_t bodies_heard = 0;
         std::uint64_t bodies_asked_again = 0;
         std::uint64_t false_guides = 0;  ///< ways that led nowhere
+        std::uint64_t sealed_ahead = 0;  ///< blocks of its own while chain time was ahead of its clock
     };
     [[nodiscard]] const Traffic& traffic() const;
 

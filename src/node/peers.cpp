@@ -216,7 +216,7 @@ void Peers::Inside::perform(p2p::Effect& effect) {
         const auto name = node_name_of(met->identity, *host.view());
         options.log.info("linked to a peer", {{"peer", name.empty() ? to_hex(met->identity).substr(0, 16) : name}});
         up.insert(met->link);
-        host.step(core::PeerUp{core::PeerId{met->link.number()}});
+        host.step(core::PeerUp{core::PeerId{met->link.number()}, met->identity});
         if (options.gossip != nullptr) options.gossip->peer_up(core::PeerId{met->link.number()});
     } else if (const auto* down = std::get_if<p2p::Down>(&effect)) {
         up.erase(down->link);

@@ -18,8 +18,9 @@ enum class Lie : std::uint8_t {
     Tamper,      ///< passes others' blocks on with transactions or attestations missing
     FalseTip,    ///< says it is far ahead, shows headers that nobody has bodies for, and other blocks' bodies
     Flood,       ///< as many votes, blocks without parents and transactions as the link carries
+    WrongClock,  ///< says that its clock is hours off, to each side and by turns
 };
-inline constexpr std::size_t kLies = 10;
+inline constexpr std::size_t kLies = 11;
 
 std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed);
 

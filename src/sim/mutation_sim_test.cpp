@@ -62,6 +62,8 @@ constexpr Mutant kMutants[] = {
     {SafetyRule::SameParentEvidence, "SameParentEvidence", 1, "evidence against honest member"},
     {SafetyRule::LockPoints, "LockPoints", 3, "creates what nobody else names"},
     {SafetyRule::Standing, "Standing", 44, "long dead"},
+    {SafetyRule::ChainTimeSlower, "ChainTimeSlower", 1, "lease clock"},
+    {SafetyRule::OwnClockCounts, "OwnClockCounts", 1, "wrong clocks"},
 };
 
 /// Three of seven left and come back; while the voters change from four to seven, three of the four (a quorum of the

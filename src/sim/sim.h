@@ -258,6 +258,7 @@ private:
     [[nodiscard]] bool is_maker(std::size_t machine, const ledger::BlockHash& block) const;
     void one_load_event();
     void check_refusal(std::size_t order);
+    void check_leases(std::size_t machine, const ledger::BlockHash& block);
     /// What an honest machine says, as it leaves.
     void note_own_words(std::size_t machine, const core::Message& message);
 

@@ -16,6 +16,7 @@
 #include "consensus/vote_book.h"
 #include "consensus/voting.h"
 #include "core/detail/catch_up.h"
+#include "core/detail/chain_clock.h"
 #include "core/detail/compact.h"
 #include "core/detail/recent_blocks.h"
 #include "core/detail/vote_relay.h"
@@ -42,8 +43,9 @@ struct BlockFacts {
 
 /// A neighbour, and what it is known to have.
 struct PeerState {
-    Time clock{};        ///< as it last said
-    Time clock_heard{};  ///< by ours
+    consensus::MemberKey identity{};            ///< proven by its link
+    Time clock{};                               ///< its chain time, as it last said
+    std::optional<microseconds> clock_heard{};  ///< when, by `steady`
     bool is_member = false;
     consensus::MemberKey member{};
     consensus::Checkpoint justified{};   ///< as it last said
@@ -148,7 +150,10 @@ struct Node::Inside final : consensus::BlockLore {
     std::set<Condition> conditions;
 
     // ---- times -----------------------------------------------------------------------------------------------------
-    Time now{};
+    detail::ChainClock clock;
+    Time now{};  ///< chain time, by `clock`; all times below are of it
+    microseconds steady{};
+    std::optional<microseconds> steady_started{};
     Time started{};
     Time seal_not_before{};
     std::optional<Time> pending_since{};  ///< when this node first saw something to seal on the present tip
@@ -430,7 +435,7 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/peers.cpp
     // ------------------------------------------------------------------------------------------
-    void peer_up(PeerId peer);
+    void peer_up(PeerId peer, const consensus::MemberKey& identity);
     void peer_down(PeerId peer);
     void hear(const Heard& event);
     void dispatch(const Heard& event, const std::vector<bool>& good = {});
@@ -443,7 +448,9 @@ struct Node::Inside final : consensus::BlockLore {
     void tell_block(const SharedBlock& block, const ledger::BlockHash& hash);
     void blame(PeerId peer, ledger::Reject why);
     void praise(PeerId peer);
+    /// Compares clocks with the other members: whether this one is ahead, and where chain time is.
     void check_clock();
+    [[nodiscard]] std::vector<detail::ClockHeard> clocks_heard() const;
 
     // ---- handlers/disk.cpp
     // -------------------------------------------------------------------------------------------
@@ -462,7 +469,12 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/tick.cpp
     // -------------------------------------------------------------------------------------------
-    void set_clock(Time time);
+    void set_clock(Time wall, microseconds on);
+    [[nodiscard]] detail::ChainClock::Sight clock_sight() const;
+    /// Chain time has moved from `before`, while so much time passed.
+    void note_clock(Time before, microseconds passed);
+    /// Blocks that are timed further ahead wait.
+    [[nodiscard]] Time newest_to_take() const;
     void tick();
     void set_wake();
     void finish_step();

@@ -145,6 +145,7 @@ void Node::Inside::put_on_tip(Candidate candidate) {
     const auto hash = hash_of(block->header);
 
     own.note_sealed(settled->hash);
+    if (clock.is_ahead()) ++traffic.sealed_ahead;
     if (own.is_complete()) seals_unknown = false;
     const auto node = tree.insert(block->header);
     if (!node) return;
