@@ -41,6 +41,11 @@ struct PeerUp {
 struct PeerDown {
     PeerId peer{};
 };
+/// How long a word to this peer and its answer were on their way, by the host's own measuring; from time to time.
+struct RoundTrip {
+    PeerId peer{};
+    microseconds took{};
+};
 struct Heard {
     PeerId from{};
     SharedMessage message{};
@@ -81,8 +86,8 @@ struct StateFound {
     SharedMessage message{};
 };
 
-using EventKind =
-    std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Mined, Resume, DiskLow, StateFound>;
+using EventKind = std::variant<Tick, PeerUp, PeerDown, RoundTrip, Heard, Submit, Forget, Stored, Verified, Mined,
+                               Resume, DiskLow, StateFound>;
 struct Event {
     Time now{};  ///< by the host's clock, whatever that is worth
     EventKind kind{};

@@ -31,6 +31,7 @@ std::vector<Effect> Node::step(const Event& event) {
     std::visit(
         Overloaded{[&](const Tick&) {}, [&](const PeerUp& up) { node.peer_up(up.peer, up.identity); },
                    [&](const PeerDown& down) { node.peer_down(down.peer); },
+                   [&](const RoundTrip& measured) { node.note_round_trip(measured); },
                    [&](const Heard& heard) { node.hear(heard); }, [&](const Submit& submit) { node.submit(submit); },
                    [&](const Forget& forget) { node.forget(forget.client); },
                    [&](const Stored& stored) { node.stored_up_to(stored.up_to); },

@@ -222,6 +222,8 @@ void Peers::Inside::perform(p2p::Effect& effect) {
         up.erase(down->link);
         host.step(core::PeerDown{core::PeerId{down->link.number()}});
         if (options.gossip != nullptr) options.gossip->peer_down(core::PeerId{down->link.number()});
+    } else if (const auto* measured = std::get_if<p2p::Measured>(&effect)) {
+        host.step(core::RoundTrip{core::PeerId{measured->link.number()}, measured->round_trip});
     } else if (const auto* close = std::get_if<p2p::Close>(&effect)) {
         if (close->reason == p2p::ByeReason::Misbehaved) tell_offender(close->link.number(), close->why);
         links->close(close->link.number(), close->why);

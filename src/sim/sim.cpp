@@ -548,9 +548,22 @@ void Sim::connect(std::size_t left, std::size_t right) {
     }
     step(left, core::PeerUp{machines_[left].peer_of[right], key(right)});
     step(right, core::PeerUp{machines_[right].peer_of[left], key(left)});
+    measure(left, right);
     if (!link_changed) return;
     link_changed(left, right, true);
     link_changed(right, left, true);
+}
+
+void Sim::measure(std::size_t left, std::size_t right) {
+    const auto quality = [&](std::size_t from, std::size_t to) -> const LinkQuality& {
+        const auto own = links_.find({from, to});
+        return own == links_.end() ? setup_.link : own->second;
+    };
+    const LinkQuality& there = quality(left, right);
+    const LinkQuality& back = quality(right, left);
+    const microseconds took = there.delay + back.delay + (there.jitter + back.jitter) / 2;
+    for (const auto& [self, other] : {std::pair{left, right}, std::pair{right, left}})
+        if (machines_[self].peer_of.contains(other)) step(self, core::RoundTrip{machines_[self].peer_of[other], took});
 }
 
 void Sim::disconnect(std::size_t left, std::size_t right) {
@@ -636,10 +649,16 @@ void Sim::block_only(std::set<std::pair<std::size_t, std::size_t>> directions) {
     update_links();
 }
 
-void Sim::set_link(std::size_t from, std::size_t to, const LinkQuality& quality) { links_[{from, to}] = quality; }
+void Sim::set_link(std::size_t from, std::size_t to, const LinkQuality& quality) {
+    links_[{from, to}] = quality;
+    measure(from, to);
+}
+
 void Sim::set_links(const LinkQuality& quality) {
     links_.clear();
     setup_.link = quality;
+    for (std::size_t left = 0; left < machines_.size(); ++left)
+        for (std::size_t right = left + 1; right < machines_.size(); ++right) measure(left, right);
 }
 
 // ---- people

@@ -252,6 +252,8 @@ private:
     void deliver(std::size_t from, std::size_t to, const core::SharedMessage& message);
     void connect(std::size_t left, std::size_t right);
     void disconnect(std::size_t left, std::size_t right);
+    /// Both hear how long their link takes there and back.
+    void measure(std::size_t left, std::size_t right);
     void update_links();
     void ask_again(std::size_t order);
     void answer(std::size_t machine, const core::Answer& answer);

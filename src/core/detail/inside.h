@@ -46,6 +46,7 @@ struct PeerState {
     consensus::MemberKey identity{};            ///< proven by its link
     Time clock{};                               ///< its chain time, as it last said
     std::optional<microseconds> clock_heard{};  ///< when, by `steady`
+    microseconds round_trip{};                  ///< as it was measured; at once more, slowly less
     bool is_member = false;
     consensus::MemberKey member{};
     consensus::Checkpoint justified{};   ///< as it last said
@@ -397,6 +398,8 @@ struct Node::Inside final : consensus::BlockLore {
     /// Where two finals conflict only the owner goes on: a recovery with a higher generation waits to be sealed.
     [[nodiscard]] bool recovery_waits() const;
     [[nodiscard]] bool may_seal() const { return may_act() || recovery_waits(); }
+    /// What a rank waits for the one before it: the chain's delay, or longer where the members' links are slow.
+    [[nodiscard]] milliseconds rank_patience() const;
     void seal(Time time);
 
     // ---- handlers/transactions.cpp: pool and clients
@@ -437,6 +440,7 @@ struct Node::Inside final : consensus::BlockLore {
     // ------------------------------------------------------------------------------------------
     void peer_up(PeerId peer, const consensus::MemberKey& identity);
     void peer_down(PeerId peer);
+    void note_round_trip(const RoundTrip& measured);
     void hear(const Heard& event);
     void dispatch(const Heard& event, const std::vector<bool>& good = {});
     void verified(const Verified& event);

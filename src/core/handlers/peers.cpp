@@ -40,6 +40,14 @@ void Node::Inside::peer_up(PeerId peer, const consensus::MemberKey& identity) {
     send_status(peer);
 }
 
+void Node::Inside::note_round_trip(const RoundTrip& measured) {
+    const auto found = peers.find(measured.peer);
+    if (found == peers.end()) return;
+    microseconds& known = found->second.round_trip;
+    constexpr int kForgetsIn = 8;
+    known = std::max(measured.took, known - (known - measured.took) / kForgetsIn);
+}
+
 void Node::Inside::peer_down(PeerId peer) {
     peers.erase(peer);
     relay.forget(peer);
@@ -158,6 +166,10 @@ void Node::Inside::check_clock() {
     if (const auto most = detail::most_members_at(heard, clock); most && clock.follow(*most)) {
         now = clock.time();
         note_clock(before, {});
+    } else if (const auto below = detail::most_members_below(heard);
+               below && clock.fall_back(*below, settled->header.time)) {
+        now = clock.time();
+        note_clock(before, {});
     }
     // Whoever starts with such a clock and hears nobody would seal a block that is the last one for as long.
     const auto agrees = [&](const detail::ClockHeard& one) {
@@ -166,10 +178,6 @@ void Node::Inside::check_clock() {
     const bool is_leap = !config.trust_clock && clock.wall() > settled->header.time + config.clock_leap_max;
     is_off |= is_leap && std::none_of(heard.begin(), heard.end(), agrees);
     is_off |= std::max(now, settled->header.time) > clock.wall() + detail::ChainClock::kAheadMost;
-    } else if (const auto below = detail::most_members_below(heard);
-               below && clock.fall_back(*below, settled->header.time)) {
-        now = clock.time();
-        note_clock(before, {});
     set_condition(Condition::ClockOff, is_off);
     set_condition(Condition::ChainAhead, clock.is_ahead());
 }
