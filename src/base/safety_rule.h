@@ -22,8 +22,10 @@ enum class SafetyRule : std::uint8_t {
     LateVotes,           ///< votes for epochs that are decided are kept for the blocks that may carry them
     ProvenConflicts,     ///< that something else is final is believed when votes show it, not when somebody says so
     ConflictsStop,       ///< who knows of two conflicting finals neither seals nor votes
+    ChainTimeSlower,     ///< chain time that is ahead of the clocks goes on slower than they do
+    OwnClockCounts,      ///< a machine that compares clocks counts its own
 };
-inline constexpr std::size_t kSafetyRules = 12;
+inline constexpr std::size_t kSafetyRules = 14;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

@@ -36,9 +36,15 @@ using BatchId = Count<struct BatchTag>;
 struct Tick {};
 struct PeerUp {
     PeerId peer{};
+    consensus::MemberKey identity{};  ///< the chain key that its end of the link has proven
 };
 struct PeerDown {
     PeerId peer{};
+};
+/// How long a word to this peer and its answer were on their way, by the host's own measuring; from time to time.
+struct RoundTrip {
+    PeerId peer{};
+    microseconds took{};
 };
 struct Heard {
     PeerId from{};
@@ -86,11 +92,13 @@ struct StateFound {
     SharedMessage message{};
 };
 
-using EventKind =
-    std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Mined, Resume, DiskLow, StateFound>;
+using EventKind = std::variant<Tick, PeerUp, PeerDown, RoundTrip, Heard, Submit, Forget, Stored, Verified, Mined,
+                               Resume, DiskLow, StateFound>;
 struct Event {
     Time now{};  ///< by the host's clock, whatever that is worth
     EventKind kind{};
+    /// Since any beginning, by a clock of the host's that nobody sets and that goes on while the machine sleeps.
+    microseconds steady{};
 };
 
 // ---- effects -------------------------------------------------------------------------------------------------------
@@ -241,15 +249,17 @@ struct FinalsTakenBack {
 };
 /// What keeps this node from doing its part, for `status` and the operator.
 enum class Condition : std::uint8_t {
-    ClockOff,           ///< neither seals nor votes: its clock is too far from the others'
+    ClockOff,           ///< neither seals nor votes: its clock is ahead of the others', or too far from the chain's
     VotesLost,          ///< does not vote until a checkpoint is justified after its start
     ConflictingFinals,  ///< two conflicting blocks are final: neither seals nor votes any more
     DiskFull,           ///< takes no orders
     Accused,            ///< under evidence
     Starting,           ///< its tip was compared with nobody's yet: orders wait
+    ChainAhead,         ///< chain time is ahead of its clock, and goes on slowly until that has caught up
 };
-inline constexpr Condition kConditions[] = {Condition::ClockOff, Condition::VotesLost, Condition::ConflictingFinals,
-                                            Condition::DiskFull, Condition::Accused,   Condition::Starting};
+inline constexpr Condition kConditions[] = {Condition::ClockOff,  Condition::VotesLost, Condition::ConflictingFinals,
+                                            Condition::DiskFull,  Condition::Accused,   Condition::Starting,
+                                            Condition::ChainAhead};
 struct ConditionChanged {
     Condition condition{};
     bool holds = false;

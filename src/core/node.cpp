@@ -27,10 +27,11 @@ Result<std::unique_ptr<Node>, ledger::Reject> Node::start(const Config& config, 
 
 std::vector<Effect> Node::step(const Event& event) {
     Inside& node = *inside_;
-    node.set_clock(event.now);
+    node.set_clock(event.now, event.steady);
     std::visit(
-        Overloaded{[&](const Tick&) {}, [&](const PeerUp& up) { node.peer_up(up.peer); },
+        Overloaded{[&](const Tick&) {}, [&](const PeerUp& up) { node.peer_up(up.peer, up.identity); },
                    [&](const PeerDown& down) { node.peer_down(down.peer); },
+                   [&](const RoundTrip& measured) { node.note_round_trip(measured); },
                    [&](const Heard& heard) { node.hear(heard); }, [&](const Submit& submit) { node.submit(submit); },
                    [&](const Forget& forget) { node.forget(forget.client); },
                    [&](const Stored& stored) { node.stored_up_to(stored.up_to); },
@@ -68,6 +69,7 @@ Node::FinalVotes Node::final_votes() const {
     return {newest, consensus::ungrouped(inside_->book.votes_final(newest))};
 }
 Node::Reach Node::reach() const { return inside_->reach(); }
+microseconds Node::chain_ahead() const { return inside_->clock.ahead(); }
 bool Node::has(Condition condition) const { return inside_->conditions.contains(condition); }
 
 Node::Usage Node::usage() const {

@@ -107,6 +107,8 @@ public:
         bool is_quorum = false;  ///< as many as make something final, of the next voters too
     };
     [[nodiscard]] Reach reach() const;
+    /// How far chain time is ahead of this machine's clock; none while it goes by that (`detail/chain_clock.h`).
+    [[nodiscard]] microseconds chain_ahead() const;
 
     /// What it holds in memory besides the state: for bounds.
     struct Usage {
@@ -140,6 +142,7 @@ public:
         std::uint64_t bodies_heard = 0;
         std::uint64_t bodies_asked_again = 0;
         std::uint64_t false_guides = 0;  ///< ways that led nowhere
+        std::uint64_t sealed_ahead = 0;  ///< blocks of its own while chain time was ahead of its clock
     };
     [[nodiscard]] const Traffic& traffic() const;
 

@@ -217,7 +217,8 @@ struct Host::Inside {
             const core::EventKind next = std::move(events.front());
             events.pop_front();
             std::vector<core::Notice> notices;
-            for (core::Effect& effect : node->step({runtime::now(), next})) perform(effect, notices);
+            for (core::Effect& effect : node->step({runtime::now(), next, runtime::since_boot()}))
+                perform(effect, notices);
             publish(notices);
             // After the view: whoever was told that something is final finds it so.
             for (const core::Answer& answer : std::exchange(answers, {})) tell(answer);
@@ -325,8 +326,10 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
         if (const auto* changed = std::get_if<core::ConditionChanged>(&notice->notice)) {
             if (changed->holds) {
                 conditions.insert(changed->condition);
-            } else {
-                conditions.erase(changed->condition);
+                log.warn("something keeps this node from its usual part; rhizome status says what to do",
+                         {{"condition", name(changed->condition)}});
+            } else if (conditions.erase(changed->condition) > 0) {
+                log.info("that is over", {{"condition", name(changed->condition)}});
             }
             log.warn(changed->holds ? "a condition keeps this node from doing its part" : "a condition has passed",
                      {{"condition", std::string{name(changed->condition)}}});
@@ -388,6 +391,7 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
         if (const auto info = chain->store().info(now->final_block)) now->final_time = info->header.time;
     now->justified = node->justified();
     now->generation_heard = node->generation_heard();
+    now->chain_ahead = node->chain_ahead();
     now->pending = node->pending();
     now->conditions = conditions;
     now->usage = node->usage();

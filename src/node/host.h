@@ -27,6 +27,7 @@ struct NodeView {
     consensus::Checkpoint justified{};
     std::uint64_t generation_heard = 0;  ///< of recovery: the highest that this node or a linked member says
     std::size_t pending = 0;
+    microseconds chain_ahead{};  ///< how far chain time was ahead of this machine's clock
     std::set<core::Condition> conditions{};
     core::Node::Usage usage{};
     core::Node::Traffic traffic{};

@@ -58,14 +58,18 @@ std::string metrics_text(const NodeView& view, const store::Store& store, Time n
     counter("bodies_asked_again_total", "Block bodies that were asked of another peer after a timeout.",
             traffic.bodies_asked_again);
     counter("false_guides_total", "Peers that were followed and led nowhere.", traffic.false_guides);
+    counter("sealed_ahead_total", "Blocks sealed here while chain time was ahead of this machine's clock.",
+            traffic.sealed_ahead);
+    gauge("chain_ahead_seconds", "How far chain time is ahead of this machine's clock.",
+          seconds_text(view.chain_ahead));
     const auto members = members_of(view);
     gauge("members", "Members of the cluster.", members.size());
     gauge("members_ready", "Members heard of within their lease.",
           std::count_if(members.begin(), members.end(), [](const MemberStatus& one) { return one.in_lease; }));
     bool first = true;
-    for (const core::Condition condition :
-         {core::Condition::ClockOff, core::Condition::VotesLost, core::Condition::ConflictingFinals,
-          core::Condition::DiskFull, core::Condition::Accused, core::Condition::Starting}) {
+    for (const core::Condition condition : core::kConditions) {
+        core::Condition::DiskFull, core::Condition::Accused, core::Condition::ChainAhead
+    }) {
         add("condition", first ? "Whether something keeps the node from doing its part." : "", "gauge",
             view.conditions.contains(condition) ? "1" : "0", fmt::format("{{condition=\"{}\"}}", name(condition)));
         first = false;

@@ -216,12 +216,14 @@ void Peers::Inside::perform(p2p::Effect& effect) {
         const auto name = node_name_of(met->identity, *host.view());
         options.log.info("linked to a peer", {{"peer", name.empty() ? to_hex(met->identity).substr(0, 16) : name}});
         up.insert(met->link);
-        host.step(core::PeerUp{core::PeerId{met->link.number()}});
+        host.step(core::PeerUp{core::PeerId{met->link.number()}, met->identity});
         if (options.gossip != nullptr) options.gossip->peer_up(core::PeerId{met->link.number()});
     } else if (const auto* down = std::get_if<p2p::Down>(&effect)) {
         up.erase(down->link);
         host.step(core::PeerDown{core::PeerId{down->link.number()}});
         if (options.gossip != nullptr) options.gossip->peer_down(core::PeerId{down->link.number()});
+    } else if (const auto* measured = std::get_if<p2p::Measured>(&effect)) {
+        host.step(core::RoundTrip{core::PeerId{measured->link.number()}, measured->round_trip});
     } else if (const auto* close = std::get_if<p2p::Close>(&effect)) {
         if (close->reason == p2p::ByeReason::Misbehaved) tell_offender(close->link.number(), close->why);
         links->close(close->link.number(), close->why);

@@ -62,7 +62,7 @@ private:
         --dials_open_;
         met_.insert(link);
         ask_for_peers(link);
-        step(core::PeerUp{core::PeerId{link}});
+        step(core::PeerUp{.peer = core::PeerId{link}});
     }
     void told(net::LinkNumber link, core::Message message) override {
         step(core::Heard{core::PeerId{link}, std::make_shared<const core::Message>(std::move(message))});

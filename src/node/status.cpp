@@ -35,6 +35,7 @@ std::string_view name(core::Condition condition) {
         case core::Condition::DiskFull: return "DiskFull";
         case core::Condition::Accused: return "Accused";
         case core::Condition::Starting: return "Starting";
+        case core::Condition::ChainAhead: return "ChainAhead";
     }
     unreachable("a Condition is one of these");
 }
@@ -85,8 +86,10 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
     for (const core::Condition condition : view.conditions) {
         switch (condition) {
             case core::Condition::ClockOff:
-                warnings.push_back({"this machine's clock is not that of the other members: it neither seals nor votes",
-                                    "set the clock: chronyc makestep, or timedatectl set-ntp true"});
+                warnings.push_back(
+                    {"this machine's clock is ahead of the other members' or too far from the chain's "
+                     "time: it neither seals nor votes",
+                     "set the clock: chronyc makestep, or timedatectl set-ntp true"});
                 break;
             case core::Condition::VotesLost:
                 warnings.push_back(
@@ -116,6 +119,14 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
                      "wait",
                      "nothing: without a link it goes on alone after a heartbeat; rhizome peers shows the "
                      "links"});
+                break;
+            case core::Condition::ChainAhead:
+                warnings.push_back(
+                    {fmt::format("chain time is {} ahead of this machine's clock: clocks were ahead and have been set "
+                                 "right, or this one is behind; blocks and votes go on at half pace",
+                                 to_text(std::chrono::round<seconds>(view.chain_ahead))),
+                     "where only this machine says so, set its clock: chronyc makestep; else nothing: it ends when the "
+                     "clocks have caught up"});
                 break;
         }
     }

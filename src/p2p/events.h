@@ -109,6 +109,11 @@ struct Up {
 struct Down {
     LinkId link{};
 };
+/// How long a ping and its answer took, on a link that is up.
+struct Measured {
+    LinkId link{};
+    microseconds round_trip{};
+};
 /// End the link when what was sent before has left, or after a second.
 struct Close {
     LinkId link{};
@@ -122,6 +127,6 @@ struct Wake {
 /// The address book or the bans have changed: `book().encode()` and `encode_bans()` should reach the disk soon.
 struct Save {};
 
-using Effect = std::variant<Dial, Send, Up, Down, Close, Wake, Save>;
+using Effect = std::variant<Dial, Send, Up, Down, Measured, Close, Wake, Save>;
 
 }  // namespace rhizome::p2p

@@ -15,4 +15,7 @@ Time now();
 using Instant = std::chrono::steady_clock::time_point;
 Instant instant_now();
 
+/// Since this machine was switched on: never set, never back, and it goes on while the machine sleeps.
+microseconds since_boot();
+
 }  // namespace rhizome::runtime

@@ -59,6 +59,12 @@ void Checks::finals_taken_back(std::size_t machine, std::uint64_t generation) {
                           same->first.second, generation));
 }
 
+void Checks::lease_clock(std::size_t machine, microseconds leases, microseconds real) {
+    if (leases > real + lease_leap_)
+        fault(fmt::format("the lease clock is {} at machine {}, faster than time: {} have passed",
+                          rhizome::to_text(leases), machine, rhizome::to_text(real)));
+}
+
 void Checks::started(std::size_t machine) {
     std::erase_if(final_height_, [&](const auto& one) { return one.first.first == machine; });
 }

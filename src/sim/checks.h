@@ -27,6 +27,11 @@ public:
     void finals_taken_back(std::size_t machine, std::uint64_t generation);
     /// People have begun this generation twice, with different voters: what is final in it may conflict.
     void expect_conflict(std::uint64_t generation) { conflicting_.insert(generation); }
+    /// The lease clock of the state after a final block, and how long the world has stood then: leases, and who may
+    /// take what another had, go by the first.
+    void lease_clock(std::size_t machine, microseconds leases, microseconds real);
+    /// All clocks are ahead: time that nobody sealed in has passed, by them.
+    void allow_lease_leap(microseconds leap) { lease_leap_ += leap; }
     /// A machine that starts knows what its disk kept: its prefix may be shorter than it was.
     void started(std::size_t machine);
     /// A node follows another tip: nobody honest stands accused in its state.
@@ -53,6 +58,7 @@ private:
     std::map<consensus::MemberKey, std::map<std::pair<std::uint64_t, consensus::Epoch>, consensus::Vote>> votes_;
     std::map<std::pair<consensus::MemberKey, ledger::BlockHash>, ledger::BlockHash> sealed_;  ///< on which parent
     std::uint64_t highest_final_ = 0;
+    microseconds lease_leap_{std::chrono::seconds{2}};  ///< clocks of those who seal differ by as much
 };
 
 }  // namespace rhizome::sim

@@ -267,6 +267,23 @@ private:
     consensus::Checkpoint claimed_{};
 };
 
+/// Not so far that nobody would believe it, nor always the same.
+class ClockLiar final : public Byzantine {
+public:
+    explicit ClockLiar(std::uint64_t seed) : random_(seed) {}
+    SharedMessage outgoing(Sim&, std::size_t, std::size_t, SharedMessage message) override {
+        const auto* status = std::get_if<core::Status>(message.get());
+        if (status == nullptr) return message;
+        core::Status changed = *status;
+        changed.clock += microseconds{random_.between(-7'200'000'000, 7'200'000'000)};
+        return as_message(changed);
+    }
+    [[nodiscard]] std::string describe() const override { return "says that its clock is hours off"; }
+
+private:
+    Random random_;
+};
+
 }  // namespace
 
 std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed) {
@@ -275,6 +292,7 @@ std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed) {
         case Lie::Withhold: return std::make_unique<Withholder>();
         case Lie::Tamper: return std::make_unique<Tamperer>();
         case Lie::FalseTip: return std::make_unique<Boaster>(seed);
+        case Lie::WrongClock: return std::make_unique<ClockLiar>(seed);
         case Lie::BadScripts:
         case Lie::Flood: return std::make_unique<Flooder>(lie, seed);
         case Lie::FalseFinal: return std::make_unique<FalseWitness>(seed);

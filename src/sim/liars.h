@@ -19,8 +19,9 @@ enum class Lie : std::uint8_t {
     FalseTip,    ///< says it is far ahead, shows headers that nobody has bodies for, and other blocks' bodies
     Flood,       ///< as many votes, blocks without parents and transactions as the link carries
     FalseFinal,  ///< says that something else is final, votes for it, and puts others' names under such votes
+    WrongClock,  ///< says that its clock is hours off, to each side and by turns
 };
-inline constexpr std::size_t kLies = 11;
+inline constexpr std::size_t kLies = 12;
 
 std::unique_ptr<Byzantine> make_liar(Lie lie, std::uint64_t seed);
 

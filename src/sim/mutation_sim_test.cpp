@@ -65,6 +65,8 @@ constexpr Mutant kMutants[] = {
     {SafetyRule::Standing, "Standing", 44, "long dead"},
     {SafetyRule::TellLosses, "TellLosses", 1, "nobody was told"},
     {SafetyRule::LateVotes, "LateVotes", 5, "for gone"},
+    {SafetyRule::ChainTimeSlower, "ChainTimeSlower", 1, "lease clock"},
+    {SafetyRule::OwnClockCounts, "OwnClockCounts", 1, "wrong clocks"},
 };
 
 /// Three of seven left and come back; while the voters change from four to seven, three of the four (a quorum of the

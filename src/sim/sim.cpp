@@ -8,6 +8,7 @@
 #include "base/ensure.h"
 #include "consensus/judge.h"
 #include "consensus/miner.h"
+#include "ledger/chain_records.h"
 
 namespace rhizome::sim {
 namespace {
@@ -376,7 +377,7 @@ void Sim::step(std::size_t index, core::EventKind kind) {
     }
     ++events_;
     const std::size_t which = kind.index();
-    const core::Event event{.now = now_ + machine.clock_ahead, .kind = std::move(kind)};
+    const core::Event event{.now = now_ + machine.clock_ahead, .kind = std::move(kind), .steady = now_ - setup_.start};
     auto effects = machine.node ? machine.node->step(event) : machine.fetch->step(event);
     const std::uint64_t life = machine.life;
     for (core::Effect& effect : effects) {
@@ -481,7 +482,10 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
                                       .undone = moved->undone.size(),
                                       .applied = moved->applied.size()});
         } else if (const auto* final_block = std::get_if<core::FinalMoved>(&publish->notice)) {
-            if (!machine.liar) checks_.final_moved(index, final_block->block, machine.node->final_generation());
+            if (!machine.liar) {
+                checks_.final_moved(index, final_block->block, machine.node->final_generation());
+                check_leases(index, final_block->block);
+            }
             if (watch) see(index, FinalAdvanced{final_block->block, final_block->height.number()});
         } else if (const auto* back = std::get_if<core::FinalsTakenBack>(&publish->notice)) {
             if (!machine.liar) checks_.finals_taken_back(index, back->generation);
@@ -511,6 +515,15 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
 // -----------------------------------------------------------------------------------------------------------
 
 bool Sim::can_hear(std::size_t from, std::size_t to) const { return !blocked_.contains({from, to}); }
+
+void Sim::check_leases(std::size_t index, const ledger::BlockHash& block) {
+    const state::StateView* view = archive_.view(block);
+    const state::Entry* clock = view == nullptr ? nullptr : view->get(ledger::records::clock());
+    if (clock == nullptr) return;
+    const auto leases = static_cast<std::int64_t>(ledger::records::decode_number(clock->bytes()));
+    checks_.lease_clock(index, milliseconds{leases},
+                        now_ - archive_.block(ledger::BlockHash{founding_.chain.view()})->header.time);
+}
 
 template <class Arrive>
 void Sim::carry_held(std::size_t from, std::size_t to, microseconds held, const Arrive& arrive) {
@@ -551,11 +564,24 @@ void Sim::connect(std::size_t left, std::size_t right) {
         machines_[self].peers[id] = other;
         machines_[self].peer_of[other] = id;
     }
-    step(left, core::PeerUp{machines_[left].peer_of[right]});
-    step(right, core::PeerUp{machines_[right].peer_of[left]});
+    step(left, core::PeerUp{machines_[left].peer_of[right], key(right)});
+    step(right, core::PeerUp{machines_[right].peer_of[left], key(left)});
+    measure(left, right);
     if (!link_changed) return;
     link_changed(left, right, true);
     link_changed(right, left, true);
+}
+
+void Sim::measure(std::size_t left, std::size_t right) {
+    const auto quality = [&](std::size_t from, std::size_t to) -> const LinkQuality& {
+        const auto own = links_.find({from, to});
+        return own == links_.end() ? setup_.link : own->second;
+    };
+    const LinkQuality& there = quality(left, right);
+    const LinkQuality& back = quality(right, left);
+    const microseconds took = there.delay + back.delay + (there.jitter + back.jitter) / 2;
+    for (const auto& [self, other] : {std::pair{left, right}, std::pair{right, left}})
+        if (machines_[self].peer_of.contains(other)) step(self, core::RoundTrip{machines_[self].peer_of[other], took});
 }
 
 void Sim::disconnect(std::size_t left, std::size_t right) {
@@ -641,10 +667,16 @@ void Sim::block_only(std::set<std::pair<std::size_t, std::size_t>> directions) {
     update_links();
 }
 
-void Sim::set_link(std::size_t from, std::size_t to, const LinkQuality& quality) { links_[{from, to}] = quality; }
+void Sim::set_link(std::size_t from, std::size_t to, const LinkQuality& quality) {
+    links_[{from, to}] = quality;
+    measure(from, to);
+}
+
 void Sim::set_links(const LinkQuality& quality) {
     links_.clear();
     setup_.link = quality;
+    for (std::size_t left = 0; left < machines_.size(); ++left)
+        for (std::size_t right = left + 1; right < machines_.size(); ++right) measure(left, right);
 }
 
 // ---- people

@@ -269,6 +269,8 @@ private:
     void deliver(std::size_t from, std::size_t to, const core::SharedMessage& message);
     void connect(std::size_t left, std::size_t right);
     void disconnect(std::size_t left, std::size_t right);
+    /// Both hear how long their link takes there and back.
+    void measure(std::size_t left, std::size_t right);
     void update_links();
     void ask_again(std::size_t order);
     void answer(std::size_t machine, const core::Answer& answer);
@@ -280,6 +282,7 @@ private:
     [[nodiscard]] bool is_maker(std::size_t machine, const ledger::BlockHash& block) const;
     void one_load_event();
     void check_refusal(std::size_t order);
+    void check_leases(std::size_t machine, const ledger::BlockHash& block);
     /// What an honest machine says, as it leaves.
     void note_own_words(std::size_t machine, const core::Message& message);
 

@@ -29,7 +29,8 @@ public:
         verdict_.machines = sim_.size();
         sim_.watch = options.watch;
         // Drawn apart, too.
-        if (Random{seed ^ 0x70'61'73'73}.chance(1, 6)) passing_.emplace(sim_);
+        // Not where all clocks are set back by more than a stamp may be ahead: what a machine forgets then others keep.
+        if (Random{seed ^ 0x70'61'73'73}.chance(1, 6) && !future_) passing_.emplace(sim_);
         passing_random_ = Random{seed}.fork("passing");
         recovery_random_ = Random{seed}.fork("recoveries");
         if (!peered_) return;
@@ -50,7 +51,8 @@ public:
         warm_up();
         rage();
         calm_down();
-        if (limps_ && !works_ && sim_.checks().clean()) limp();
+        if (limps_ && !works_ && !future_ && sim_.checks().clean()) limp();
+        if (compares_ && sim_.checks().clean()) compare_clocks();
         converge();
         if (idles_ && sim_.checks().clean()) idle();
         return finish();
@@ -71,6 +73,9 @@ private:
         recoveries_ = Random{seed ^ 0x72'65'63'6f}.chance(1, 5);
         leave_ = Random{seed ^ 0x6c'65'61'76}.chance(1, 2);
         idles_ = Random{seed ^ 0x69'64'6c'65}.chance(1, 4);
+        clock_random_ = Random{seed ^ 0x63'6c'6f'63};
+        future_ = clock_random_.chance(1, 8);
+        compares_ = clock_random_.chance(1, 4);
         setup.spec = fmt::format(R"({{"trust":"{}"{}}})", byzantine_ ? "byzantine" : "crash",
                                  works_ ? fmt::format(R"(,"consensus":"work","work":{{"hashRate":{},"blockTime":"1s",)"
                                                       R"("period":16}})",
@@ -140,12 +145,32 @@ private:
         recoveries_ = recoveries_ && liars_ == 0 && !disks_;
         // The peer layer dials when it thinks that it should.
         idles_ = idles_ && liars_ == 0 && !peered_;
+        // The same of those whose clocks are wrong.
+        compares_ =
+            compares_ && liars_ == 0 && !disks_ && !byzantine_ && !joins_ && !exoduses_ && !works_ && !recoveries_;
         say(
             fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
                         "clogged {}, storms {}, late votes {}, exoduses {}, recoveries {}, {} liars, {} orders/s, some "
-                        "stay dead {}, a cut while nobody writes {}",
+                        "stay dead {}, all clocks ahead {}, then wrong clocks {}, a cut while nobody writes {}",
                         splits_, crashes_, pauses_, clocks_, disks_, joins_, one_way_, flaps_, clogs_, storms_,
-                        late_votes_, exoduses_, recoveries_, liars_, load_, limps_, idles_));
+                        late_votes_, exoduses_, recoveries_, liars_, load_, limps_, future_, compares_, idles_));
+        if (future_) {
+            // From the beginning until the weather calms down: the chain is ahead of all clocks then.
+            ahead_ = microseconds{clock_random_.between(5'000'000, 3'600'000'000)};
+            sim_.checks().allow_lease_leap(sim_.node(0).state().parameters().lease_step_max());
+            for (std::size_t i = 0; i < sim_.size(); ++i) sim_.set_clock(i, ahead_);
+        }
+    }
+
+    /// Fewer than half of the clocks are wrong at any time.
+    [[nodiscard]] std::size_t wrong_most() const { return (sim_.size() - 1) / 2; }
+    /// A little, or by hours, or right.
+    microseconds draw_clock(Random& random) {
+        switch (random.below(4)) {
+            case 0: return microseconds{0};
+            case 1: return microseconds{random.between(-3'600'000'000, 3'600'000'000)};
+            default: return microseconds{random.between(-3'000'000, 3'000'000)};
+        }
     }
 
     std::vector<std::size_t> everybody() const {
@@ -247,7 +272,7 @@ private:
                 if (pauses_) sim_.pause(who, microseconds{random_.between(100'000, 8'000'000)});
                 break;
             case 5:
-                if (clocks_) sim_.set_clock(who, microseconds{random_.between(-3'000'000, 3'000'000)});
+                if (clocks_ && who < wrong_most()) sim_.set_clock(who, ahead_ + draw_clock(clock_random_));
                 break;
             case 6:
                 if (disks_) trouble_disk(who);
@@ -502,6 +527,30 @@ private:
                 fmt::format("{} of {} orders waited for turns of machines that are long dead", slow, kOrders));
     }
 
+    /// Whoever's clock is right notices nothing of the others': constant, jumping, set right.
+    void compare_clocks() {
+        for (std::size_t i = 0; i < sim_.size(); ++i) sim_.start(i);
+        sim_.run(kHeldFor + seconds{10});
+        const microseconds most = seconds{10} + 40 * (calm_.delay + calm_.jitter);
+        for (int round = 0; round < 4 && sim_.checks().clean(); ++round) {
+            std::string clocks;
+            for (std::size_t i = 0; i < wrong_most(); ++i) {
+                const microseconds ahead = draw_clock(clock_random_);
+                sim_.set_clock(i, ahead);
+                clocks += fmt::format(" {}", rhizome::to_text(ahead));
+            }
+            sim_.run(microseconds{clock_random_.between(0, 6'000'000)});
+            const auto at = wrong_most() + static_cast<std::size_t>(clock_random_.below(sim_.size() - wrong_most()));
+            const std::size_t order = sim_.submit_new(at, fmt::format("compare{}", round));
+            if (!sim_.run_until([&] { return sim_.orders()[order].stage == core::Stage::Final; }, most)) {
+                sim_.checks().fault(fmt::format("wrong clocks of{} stop an order at {} for {}", clocks, name_of(at),
+                                                rhizome::to_text(most)));
+                describe_ends();
+            }
+        }
+        for (std::size_t i = 0; i < wrong_most(); ++i) sim_.set_clock(i, microseconds{0});
+    }
+
     void converge() {
         for (std::size_t i = 0; i < sim_.size(); ++i) sim_.start(i);
         const Time healed = sim_.now();
@@ -588,8 +637,8 @@ private:
         for (std::size_t i = 0; i < sim_.size(); ++i) {
             const core::Node& node = sim_.node(i);
             std::string conditions;
-            for (std::size_t c = 0; c < 5; ++c)
-                if (node.has(static_cast<core::Condition>(c))) conditions += fmt::format(" {}", c);
+            for (const core::Condition one : core::kConditions)
+                if (node.has(one)) conditions += fmt::format(" {}", static_cast<int>(one));
             const auto rank = node.rank();
             say(fmt::format("{}{}: tip {} at {}, final {}, justified epoch {}, weight {}, {} pending, conditions{}; {}",
                             name_of(i), sim_.is_honest(i) ? "" : " (liar)", node.tip_hash().hex().substr(0, 8),
@@ -636,6 +685,10 @@ private:
     std::uint64_t recoveries_begun_ = 0;
     std::set<std::pair<std::size_t, std::size_t>> votes_only_;  ///< directions that carry nothing else in time
     LinkQuality calm_{};
+    bool future_ = false;    ///< all clocks are ahead, until they are set right
+    bool compares_ = false;  ///< some clocks are wrong in calm weather
+    microseconds ahead_{0};
+    Random clock_random_{0};
     bool peered_ = false;  ///< links by the daemon's peer layer instead of drawn ones
     Sim sim_;
     std::optional<PeerLayer> peers_;      ///< goes before the world that it borrows

@@ -179,6 +179,7 @@ std::string_view name(core::Condition condition) {
         case core::Condition::DiskFull: return "its disk is full";
         case core::Condition::Accused: return "it stands accused";
         case core::Condition::Starting: return "it has compared its chain with nobody's yet";
+        case core::Condition::ChainAhead: return "chain time is ahead of its clock";
     }
     return "";
 }

@@ -37,7 +37,7 @@ struct Progress {
 struct HealthCheck {
     std::string name{};
     bool good = true;
-    std::string why{};
+    std::string why{};  ///< of a failure; of what is good only where there is something to say
 };
 
 class Signer {

@@ -36,7 +36,8 @@ Response health(const Service& service, const http::Request& request, std::strin
     if (good && !verbose) return text(200, "ok");
     std::string lines;
     for (const HealthCheck& one : checks)
-        lines += one.good ? fmt::format("[+]{} ok\n", one.name) : fmt::format("[-]{} failed: {}\n", one.name, one.why);
+        lines += one.good ? fmt::format("[+]{} ok{}{}\n", one.name, one.why.empty() ? "" : ": ", one.why)
+                          : fmt::format("[-]{} failed: {}\n", one.name, one.why);
     lines += fmt::format("{} check {}\n", which, good ? "passed" : "failed");
     return text(good ? 200 : 500, std::move(lines));
 }

@@ -16,6 +16,7 @@
 #include "consensus/vote_book.h"
 #include "consensus/voting.h"
 #include "core/detail/catch_up.h"
+#include "core/detail/chain_clock.h"
 #include "core/detail/compact.h"
 #include "core/detail/recent_blocks.h"
 #include "core/detail/vote_relay.h"
@@ -42,8 +43,10 @@ struct BlockFacts {
 
 /// A neighbour, and what it is known to have.
 struct PeerState {
-    Time clock{};        ///< as it last said
-    Time clock_heard{};  ///< by ours
+    consensus::MemberKey identity{};            ///< proven by its link
+    Time clock{};                               ///< its chain time, as it last said
+    std::optional<microseconds> clock_heard{};  ///< when, by `steady`
+    microseconds round_trip{};                  ///< as it was measured; at once more, slowly less
     bool is_member = false;
     consensus::MemberKey member{};
     consensus::Checkpoint justified{};   ///< as it last said
@@ -160,7 +163,10 @@ struct Node::Inside final : consensus::BlockLore {
     std::set<Condition> conditions;
 
     // ---- times -----------------------------------------------------------------------------------------------------
-    Time now{};
+    detail::ChainClock clock;
+    Time now{};  ///< chain time, by `clock`; all times below are of it
+    microseconds steady{};
+    std::optional<microseconds> steady_started{};
     Time started{};
     Time alone_until{};  ///< until then a node that has started waits for a peer
     Time seal_not_before{};
@@ -415,6 +421,8 @@ struct Node::Inside final : consensus::BlockLore {
     /// Where two finals conflict only the owner goes on: a recovery with a higher generation waits to be sealed.
     [[nodiscard]] bool recovery_waits() const;
     [[nodiscard]] bool may_seal() const { return may_act() || recovery_waits(); }
+    /// What a rank waits for the one before it: the chain's delay, or longer where the members' links are slow.
+    [[nodiscard]] milliseconds rank_patience() const;
     void seal(Time time);
 
     // ---- handlers/transactions.cpp: pool and clients
@@ -467,8 +475,9 @@ struct Node::Inside final : consensus::BlockLore {
     [[nodiscard]] Reach reach() const;
     /// In which a member that is there votes at least once: it does in every heartbeat.
     [[nodiscard]] microseconds votes_of_late() const;
-    void peer_up(PeerId peer);
+    void peer_up(PeerId peer, const consensus::MemberKey& identity);
     void peer_down(PeerId peer);
+    void note_round_trip(const RoundTrip& measured);
     void hear(const Heard& event);
     void dispatch(const Heard& event, const std::vector<bool>& good = {});
     void verified(const Verified& event);
@@ -480,7 +489,9 @@ struct Node::Inside final : consensus::BlockLore {
     void tell_block(const SharedBlock& block, const ledger::BlockHash& hash);
     void blame(PeerId peer, ledger::Reject why);
     void praise(PeerId peer);
+    /// Compares clocks with the other members: whether this one is ahead, and where chain time is.
     void check_clock();
+    [[nodiscard]] std::vector<detail::ClockHeard> clocks_heard() const;
 
     // ---- handlers/conflicts.cpp: two finals
     // -------------------------------------------------------------------------------------------
@@ -511,10 +522,15 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/tick.cpp
     // -------------------------------------------------------------------------------------------
-    void set_clock(Time time);
     /// A node that was away knows an old state: what people ask of it before it has compared its tip would be lost.
     [[nodiscard]] bool may_begin() const;
     void begin_if_due();
+    void set_clock(Time wall, microseconds on);
+    [[nodiscard]] detail::ChainClock::Sight clock_sight() const;
+    /// Chain time has moved from `before`, while so much time passed.
+    void note_clock(Time before, microseconds passed);
+    /// Blocks that are timed further ahead wait.
+    [[nodiscard]] Time newest_to_take() const;
     void tick();
     void set_wake();
     void finish_step();

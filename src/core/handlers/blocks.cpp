@@ -174,8 +174,11 @@ void Node::Inside::take(PeerId from, const SharedBlock& block, Keeping keeping, 
         invalid.insert(hash);
         return;
     }
-    if (block->header.time > now + consensus::engine_of(parameters().consensus)->future_tolerance()) {
+    if (block->header.time > newest_to_take()) {
         // Its sender's clock may be right and ours wrong: it waits and nobody is blamed.
+        const auto [first, last] = future.equal_range(block->header.time);
+        if (std::any_of(first, last, [&](const auto& one) { return hash_of(one.second.second->header) == hash; }))
+            return;
         if (future.size() >= config.future_max) future.erase(std::prev(future.end()));
         future.emplace(block->header.time, std::pair{from, block});
         return;
@@ -267,8 +270,7 @@ void Node::Inside::take_future() {
     bool any = false;
     while (!future.empty()) {
         const auto first = future.begin();
-        const auto tolerance = consensus::engine_of(parameters().consensus)->future_tolerance();
-        if (first->first > now + tolerance) break;
+        if (first->first > newest_to_take()) break;
         const auto [from, block] = first->second;
         future.erase(first);
         take_block(from, block);

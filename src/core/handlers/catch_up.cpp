@@ -136,8 +136,7 @@ void Node::Inside::heard(PeerId from, const Headers& message) {
     traffic.headers_heard += message.headers.size();
     bool more = message.more;
     for (const SealedHeader& given : std::span{first, message.headers.end()}) {
-        const auto tolerance = consensus::engine_of(parameters().consensus)->future_tolerance();
-        if (given.header.time > now + tolerance) {
+        if (given.header.time > newest_to_take()) {
             // Its sender's clock may be right and ours wrong: it comes again.
             more = false;
             break;

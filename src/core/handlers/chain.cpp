@@ -394,6 +394,9 @@ void Node::Inside::settle() {
     pool.set_tip(state, next_block(), now_in, returned);
     note_pending();
     if (!route.undo.empty()) {
+        const Time then = now;
+        now = clock.leave(clock_sight());
+        note_clock(then, {});
         retry_refused();
         // Everybody announces what came back, in chain order. Most have it from the same blocks.
         announce(returned, {}, Telling::Named);

@@ -8,9 +8,6 @@ namespace {
 
 using consensus::Checkpoint;
 
-/// A clock further from the others' than this neither seals nor votes.
-constexpr milliseconds kClockOffMax{1'000};
-
 /// From the end of an epoch: the votes of the next one, which show it final, and longer than these are on their way in
 /// a network that works. Nothing is added to what a peer says: it may say any number.
 constexpr milliseconds kVotesTravel{1'500};
@@ -38,8 +35,8 @@ void Node::Inside::praise(PeerId peer) {
     effects.emplace_back(Praise{peer});
 }
 
-void Node::Inside::peer_up(PeerId peer) {
-    peers.try_emplace(peer, config.known_max);
+void Node::Inside::peer_up(PeerId peer, const consensus::MemberKey& identity) {
+    peers.try_emplace(peer, config.known_max).first->second.identity = identity;
     send_status(peer);
 }
 
@@ -50,7 +47,8 @@ Node::Reach Node::Inside::reach() const {
     std::set<consensus::MemberKey> there;
     if (ports.signer != nullptr) there.insert(ports.signer->key());
     for (const auto& [id, peer] : peers)
-        if (peer.is_member && now < peer.clock_heard + parameters().heartbeat) there.insert(peer.member);
+        if (peer.is_member && peer.clock_heard && steady < *peer.clock_heard + parameters().heartbeat)
+            there.insert(peer.member);
     for (const auto& [member, when] : votes_came)
         if (now < when + votes_of_late()) there.insert(member);
     const auto count = [&](const std::vector<consensus::MemberKey>& voters) {
@@ -63,6 +61,14 @@ Node::Reach Node::Inside::reach() const {
     return {.voters = electorate.voters.size(),
             .reachable = count(electorate.voters),
             .is_quorum = is_quorum(electorate.voters) && (electorate.next.empty() || is_quorum(electorate.next))};
+}
+
+void Node::Inside::note_round_trip(const RoundTrip& measured) {
+    const auto found = peers.find(measured.peer);
+    if (found == peers.end()) return;
+    microseconds& known = found->second.round_trip;
+    constexpr int kForgetsIn = 8;
+    known = std::max(measured.took, known - (known - measured.took) / kForgetsIn);
 }
 
 void Node::Inside::peer_down(PeerId peer) {
@@ -113,16 +119,18 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     if (found == peers.end()) return;
     PeerState& peer = found->second;
     peer.clock = message.clock;
-    peer.clock_heard = now;
+    peer.clock_heard = steady;
     peer.member = message.member;
-    peer.is_member = is_member(message.member);
+    // Whoever says that it is somebody else is not heard as that: else a stranger could set clocks.
+    peer.is_member = message.member == peer.identity && is_member(message.member);
     peer.justified = message.justified;
     if (peer.tip != message.tip) peer.known_blocks.put(message.tip, 0);
     peer.tip = message.tip;
     peer.height = message.height;
     peer.generation = message.generation;
     catch_up.note_height(from, message.height);
-    if (peers.size() <= 2) check_clock();  // with more of them once a second will do
+    // With more of them once a second will do.
+    if (peers.size() <= 2 || clock.is_ahead()) check_clock();
     // What ends in a lower generation is never followed again: fetching all of it would keep this node from sealing.
     if (message.generation >= generation() && tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) {
         if (is_far(message.height)) {
@@ -175,20 +183,39 @@ void Node::Inside::tell_block(const SharedBlock& block, const ledger::BlockHash&
     }
 }
 
-void Node::Inside::check_clock() {
-    // The median of what the members say, and of our own clock: one liar among two moves it half way at most.
-    std::vector<microseconds> offsets;
+std::vector<detail::ClockHeard> Node::Inside::clocks_heard() const {
+    std::map<consensus::MemberKey, detail::ClockHeard> heard;  // one who has two links speaks once
     for (const auto& [id, peer] : peers)
-        if (peer.is_member && peer.clock_heard != Time{}) offsets.push_back(peer.clock - peer.clock_heard);
-    const bool is_leap = !config.trust_clock && now > settled->header.time + config.clock_leap_max;
-    const auto agrees = [](microseconds offset) { return std::chrono::abs(offset) <= kClockOffMax; };
-    bool is_off = is_leap && std::none_of(offsets.begin(), offsets.end(), agrees);
-    if (offsets.size() >= 2) {
-        std::sort(offsets.begin(), offsets.end());
-        const microseconds middle = (offsets[(offsets.size() - 1) / 2] + offsets[offsets.size() / 2]) / 2;
-        is_off |= !agrees(middle);
+        if (peer.is_member && peer.clock_heard)
+            heard[peer.member] = {.clock = peer.clock, .ago = std::max(microseconds{0}, steady - *peer.clock_heard)};
+    if (ports.signer != nullptr) heard.erase(ports.signer->key());
+    std::vector<detail::ClockHeard> all;
+    for (const auto& [key, one] : heard) all.push_back(one);
+    return all;
+}
+
+void Node::Inside::check_clock() {
+    const auto heard = clocks_heard();
+    const bool is_pair = voting().voters.size() == 2 && trust() == ledger::Trust::Crash;
+    bool is_off = detail::is_clock_ahead(heard, clock.wall(), is_pair);
+    const Time before = now;
+    if (const auto most = detail::most_members_at(heard, clock); most && clock.follow(*most)) {
+        now = clock.time();
+        note_clock(before, {});
+    } else if (const auto below = detail::most_members_below(heard);
+               below && clock.fall_back(*below, settled->header.time)) {
+        now = clock.time();
+        note_clock(before, {});
     }
+    // Whoever starts with such a clock and hears nobody would seal a block that is the last one for as long.
+    const auto agrees = [&](const detail::ClockHeard& one) {
+        return std::chrono::abs(one.clock + one.ago - clock.wall()) <= seconds{1};
+    };
+    const bool is_leap = !config.trust_clock && clock.wall() > settled->header.time + config.clock_leap_max;
+    is_off |= is_leap && std::none_of(heard.begin(), heard.end(), agrees);
+    is_off |= std::max(now, settled->header.time) > clock.wall() + detail::ChainClock::kAheadMost;
     set_condition(Condition::ClockOff, is_off);
+    set_condition(Condition::ChainAhead, clock.is_ahead());
 }
 
 void Node::Inside::hear(const Heard& event) {

@@ -8,6 +8,11 @@
 namespace rhizome::core {
 namespace {
 
+/// What somebody whose turn it is writes and reads before its block leaves, on a slow disk.
+constexpr milliseconds kSealTakes{50};
+/// In `rank_delay`s: whoever answers late may not hold up turns for longer.
+constexpr int kPatienceMost = 4;
+
 /// Without its vote record a node does not know on which blocks it has sealed: it leaves those from before its start
 /// alone, unless nobody sealed on one for a lease: then nobody else is there. Until which time it waits. That the
 /// others have justified something since, so that it may vote again, says nothing of its seals: they may have voted for
@@ -18,6 +23,16 @@ std::optional<Time> waits_for_others(bool unknown, Time tip, Time started, Time 
 }
 
 }  // namespace
+
+milliseconds Node::Inside::rank_patience() const {
+    microseconds longest{0};
+    for (const auto& [id, peer] : peers)
+        if (peer.is_member) longest = std::max(longest, peer.round_trip);
+    const milliseconds rank_delay = parameters().rank_delay;
+    // There, a question for transactions that the tip has and it lacks, and back.
+    const auto twice = std::chrono::ceil<milliseconds>(2 * longest) + kSealTakes;
+    return std::clamp(twice, rank_delay, kPatienceMost * rank_delay);
+}
 
 std::optional<Time> Node::Inside::next_seal() const {
     if (ports.signer == nullptr || !may_seal() || is_moving() || own.has_sealed_on(settled->hash)) return std::nullopt;
@@ -33,8 +48,15 @@ std::optional<Time> Node::Inside::next_seal() const {
     const Time tip = settled->header.time;
     const Time heartbeat = tip + parameters().heartbeat;
     // What there is to seal, or that nothing came for a heartbeat: from then on every rank waits its delay.
-    const Time reason = engine->seals_always() ? tip : pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
-    const milliseconds delay = std::max(milliseconds{0}, *turn_wait - parameters().min_interval);
+    Time reason = engine->seals_always() ? tip : pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
+    // Who is asked first hears of something to seal when its news has come there, and its block must come back: ranks
+    // that waited less than that sealed beside it, twice a second with links of 200 ms.
+    milliseconds delay = std::max(milliseconds{0}, *turn_wait - parameters().min_interval);
+    if (!engine->seals_always()) delay = delay * rank_patience().count() / parameters().rank_delay.count();
+    // The block it waits for is here but for some transactions: once more as long, for whoever never sends them.
+    const Time most = reason + delay;
+    for (const auto& [hash, open] : open_compacts)
+        if (open.block.header.previous == settled->hash) reason = std::max(reason, std::min(open.asked, most));
     Time when = std::max({tip + *turn_wait, reason + delay, seal_not_before});
     if (const auto until = waits_for_others(seals_unknown, tip, started, settled_since, parameters().lease()))
         when = std::max(when, *until);
@@ -145,6 +167,7 @@ void Node::Inside::put_on_tip(Candidate candidate) {
     const auto hash = hash_of(block->header);
 
     own.note_sealed(settled->hash);
+    if (clock.is_ahead()) ++traffic.sealed_ahead;
     if (own.is_complete()) seals_unknown = false;
     const auto node = tree.insert(block->header);
     if (!node) return;

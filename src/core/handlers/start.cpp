@@ -45,6 +45,7 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     if (at->header.state_root != state.view().root())
         return ledger::reject(RejectCode::BadStateRoot, "the state is not that of the tip");
     settled = at;
+    now = started = clock.begin(now, clock_sight());
     settled_since = now;
     settled_view = state.view();
     const HeaderNode* last_final = tree.find(start.final_block);
@@ -102,6 +103,7 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     for (const consensus::VoteGroup& group : own.justification()) (void)book.add_row(group, *this);
     seals_unknown = !own.is_complete();
     set_condition(Condition::VotesLost, !own.is_complete());
+    set_condition(Condition::ChainAhead, clock.is_ahead());
     pool.set_tip(state, next_block());
     votes_after = consensus::epoch_of(now, parameters().epoch);
     next_status = now;

@@ -5,6 +5,12 @@
 #include "core/detail/inside.h"
 
 namespace rhizome::core {
+namespace {
+
+/// Clocks that are set by less are taken as they are.
+constexpr milliseconds kNoticed{1'000};
+
+}  // namespace
 
 bool Node::Inside::may_act() const {
     return !conditions.contains(Condition::ClockOff) && !conditions.contains(Condition::ConflictingFinals) &&
@@ -22,11 +28,38 @@ void Node::Inside::set_condition(Condition condition, bool holds) {
     effects.emplace_back(Publish{ConditionChanged{condition, holds}});
 }
 
-void Node::Inside::set_clock(Time time) {
-    constexpr milliseconds kNoticed{1'000};
-    const bool stepped_back = time + kNoticed < now;
-    now = time;
-    if (!stepped_back) return;
+detail::ChainClock::Sight Node::Inside::clock_sight() const {
+    return {.tip = settled->header.time,
+            .tolerance = consensus::engine_of(parameters().consensus)->future_tolerance(),
+            .idle_most = parameters().lease_step_max()};
+}
+
+Time Node::Inside::newest_to_take() const {
+    const auto tolerance = consensus::engine_of(parameters().consensus)->future_tolerance();
+    return now + tolerance + (clock.is_ahead() ? detail::ChainClock::kFollowLag : milliseconds{0});
+}
+
+void Node::Inside::set_clock(Time wall, microseconds on) {
+    if (!steady_started) steady_started = steady = on;
+    const microseconds passed = std::max(microseconds{0}, on - steady);
+    steady += passed;
+    const bool was_set = std::chrono::abs(wall - clock.wall() - passed) > kNoticed / 2;
+    const Time before = now;
+    now = clock.read(wall, steady, clock_sight());
+    note_clock(before, passed);
+    // Before anything is signed by it.
+    if (was_set || clock.is_ahead() != conditions.contains(Condition::ChainAhead)) check_clock();
+}
+
+void Node::Inside::note_clock(Time before, microseconds passed) {
+    const microseconds leap = now - before - passed;
+    if (leap > kNoticed) {
+        // It was set forward: what waits has waited no longer for that, and what was before the start still was.
+        settled_since += leap;
+        if (steady_started) started = std::max(started, now - (steady - *steady_started));
+        votes_after = std::max(votes_after, consensus::epoch_of(started, parameters().epoch));
+    }
+    if (now + kNoticed >= before) return;
     // What was to be done at a time that is now far ahead is done by the clock as it is. What was signed stands in
     // `own`, so nothing is signed twice.
     next_status = now;
@@ -41,7 +74,6 @@ void Node::Inside::set_clock(Time time) {
     for (auto& [id, peer] : peers) {
         peer.asked_blocks.reset();
         peer.asked_votes.reset();
-        peer.clock_heard = {};
         peer.guide_after = std::min(peer.guide_after, now);
     }
     catch_up.reset_times(now);
@@ -56,12 +88,11 @@ bool Node::Inside::may_begin() const {
     if (ports.signer != nullptr && voting().is_only_voter(ports.signer->key())) return true;
     // Whoever leads nowhere, or says nothing, holds nobody up for longer than a lease.
     if (now >= alone_until + parameters().lease()) return true;
-    if (std::none_of(peers.begin(), peers.end(), [](const auto& one) { return one.second.clock_heard != Time{}; }))
+    if (std::none_of(peers.begin(), peers.end(), [](const auto& one) { return one.second.clock_heard.has_value(); }))
         return peers.empty() && now >= alone_until;
     if (is_moving() || catch_up.guide() != PeerId{}) return false;
-    return std::any_of(peers.begin(), peers.end(), [&](const auto& one) {
-        return one.second.clock_heard != Time{} && tree.find(one.second.tip) != nullptr;
-    });
+    return std::any_of(peers.begin(), peers.end(),
+                       [&](const auto& one) { return one.second.clock_heard && tree.find(one.second.tip) != nullptr; });
 }
 
 void Node::Inside::begin_if_due() {
@@ -72,7 +103,7 @@ void Node::Inside::begin_if_due() {
 
 void Node::Inside::tick() {
     begin_if_due();
-    if (now > settled->header.time + config.clock_leap_max) check_clock();
+    if (clock.wall() > settled->header.time + config.clock_leap_max) check_clock();
     take_future();
     if (now >= next_status) {
         send_statuses();
@@ -100,10 +131,10 @@ void Node::Inside::set_wake() {
     if (conditions.contains(Condition::Starting) && now < alone_until) consider(alone_until);
     consider(next_vote());
     consider(next_seal());
-    if (!future.empty())
-        consider(future.begin()->first - consensus::engine_of(parameters().consensus)->future_tolerance());
-    wake = std::max(wake, now);
-    if (wake != asked_wake || now >= asked_wake) {
+    if (!future.empty()) consider(now + (future.begin()->first - newest_to_take()));
+    // By the host's clock.
+    wake = clock.wall_at(std::max(wake, now));
+    if (wake != asked_wake || clock.wall() >= asked_wake) {
         asked_wake = wake;
         effects.emplace_back(Wake{wake});
     }

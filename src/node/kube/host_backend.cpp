@@ -109,6 +109,11 @@ std::vector<api::HealthCheck> HostBackend::health() {
         const bool holds = view->conditions.contains(condition);
         checks.push_back({.name = std::string{node::name(condition)}, .good = !holds, .why = "see 'rhizome status'"});
     }
+    // It does its part all the same.
+    checks.push_back({.name = std::string{node::name(core::Condition::ChainAhead)}});
+    if (view->conditions.contains(core::Condition::ChainAhead))
+        checks.back().why = fmt::format("chain time is {} ahead of this machine's clock: see 'rhizome status'",
+                                        to_text(std::chrono::round<seconds>(view->chain_ahead)));
     return checks;
 }
 

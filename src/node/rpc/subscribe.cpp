@@ -127,9 +127,9 @@ Task<std::optional<Ended>> tell_news(const Context& context, Shared session, std
         if (!told) co_return gone;
     }
     if (!wanted.conditions) co_return std::nullopt;
-    for (const core::Condition condition :
-         {core::Condition::ClockOff, core::Condition::VotesLost, core::Condition::ConflictingFinals,
-          core::Condition::DiskFull, core::Condition::Accused, core::Condition::Starting}) {
+    for (const core::Condition condition : core::kConditions) {
+        core::Condition::DiskFull, core::Condition::Accused, core::Condition::ChainAhead
+    }) {
         const bool holds = view->conditions.contains(condition);
         if (holds == session->conditions.contains(condition)) continue;
         holds ? (void)session->conditions.insert(condition) : (void)session->conditions.erase(condition);

@@ -121,6 +121,7 @@ void PeerManager::Inside::hear(Link& link, const Pong& pong) {
     link.clock_offset = pong.clock - (*link.ping_sent + *link.ping / 2);
     link.ping_at = *link.ping_sent + (is_member(link.identity) ? config.member_ping_every : config.ping_every);
     link.ping_sent.reset();
+    if (link.up) effects.emplace_back(Measured{link.id, *link.ping});
     // Its place may be taken meanwhile.
     if (std::exchange(link.silent, false) && link.stays_out() && outbound() > config.outbound_max)
         return end(link.id, ByeReason::Full, "enough links of my own");

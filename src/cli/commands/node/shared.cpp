@@ -24,6 +24,14 @@ std::string age_at(const json::Value& value, std::initializer_list<std::string_v
     return time ? age_text(now - *time) : "-";
 }
 
+/// When a block was, by its stamp.
+std::string stamp_at(const json::Value& value, std::initializer_list<std::string_view> path, Time now) {
+    const auto time = from_rfc3339(value.text_at(path));
+    // A clock is wrong, or was: a stamp that lies ahead is no age.
+    if (time && *time >= now + seconds{1}) return age_text(*time - now) + " ahead of this machine's clock";
+    return age_at(value, path, now) + " ago";
+}
+
 std::string members_table(const Console& console, const json::Value& status) {
     Table table{{"NODE", "STATUS", "ROLE", "LINK", "PING", "HEARD"}};
     const std::string_view self = status.text_at({"key"});
@@ -174,9 +182,9 @@ std::string status_text(const Console& console, const json::Value& status) {
     }
     const bool is_light = role == "light";
     if (!is_light) fields.add("key", std::string{status.text_at({"key"})});
-    fields.add("height", fmt::format("{} ({} ago)", status.number_at({"height"}), age_at(status, {"time"}, now)));
-    fields.add("final", fmt::format("{} ({} ago)", status.number_at({"final", "height"}),
-                                    age_at(status, {"final", "time"}, now)));
+    fields.add("height", fmt::format("{} ({})", status.number_at({"height"}), stamp_at(status, {"time"}, now)));
+    fields.add("final",
+               fmt::format("{} ({})", status.number_at({"final", "height"}), stamp_at(status, {"final", "time"}, now)));
     if (const auto from = status.number_at({"historyFrom"}); from > 0)
         fields.add("history", fmt::format("from block {} on; older ones are not kept here", from));
     const auto coming = status.number_at({"votersToCome"});

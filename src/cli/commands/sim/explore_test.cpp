@@ -67,13 +67,13 @@ TEST(SimExplore, MachinesObey) {
     EXPECT_TRUE(has(typing.bad("start 2"), "on already"));
     typing.good("pause 3 2s");
     EXPECT_TRUE(has(typing.good("show"), "paused"));
-    typing.good("clock 0 -3s");
+    typing.good("clock 0 +3s");
     typing.good("link 20ms 10");
     typing.good("block 0 1");
     typing.good("unblock 0 1");
     typing.good("disk 0 full");
     typing.good("run 2s");
-    EXPECT_TRUE(has(typing.good("show"), "clock -3s, its clock is off, its disk is full"));
+    EXPECT_TRUE(has(typing.good("show"), "clock +3s, its clock is off, its disk is full"));
     typing.good("disk 0 roomy");
     typing.good("disk 1 damaged");
     typing.good("clock 0 0");

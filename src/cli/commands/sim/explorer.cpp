@@ -32,7 +32,9 @@ constexpr std::array<LieName, sim::kLies> kLieNames{{{"equivocate", sim::Lie::Eq
                                                      {"time", sim::Lie::FutureTime},
                                                      {"scripts", sim::Lie::BadScripts},
                                                      {"tamper", sim::Lie::Tamper},
-                                                     {"flood", sim::Lie::Flood}}};
+                                                     {"tip", sim::Lie::FalseTip},
+                                                     {"flood", sim::Lie::Flood},
+                                                     {"clock", sim::Lie::WrongClock}}};
 
 std::vector<std::string> lie_names() {
     std::vector<std::string> names;
@@ -97,7 +99,8 @@ const std::vector<Explorer::Verb>& Explorer::table() {
         {"clock", "MACHINE AHEAD", 2, 2, "its clock is so much ahead: clock 3 +2s, clock 3 0", &Explorer::clock},
         {"disk", "MACHINE STATE", 2, 2, "full, roomy, slow, quick, damaged, backup; restore or new while it is off",
          &Explorer::disk},
-        {"lie", "MACHINE HOW", 2, 2, "it lies: equivocate, withhold, seal, order, root, time, scripts, tamper or flood",
+        {"lie", "MACHINE HOW", 2, 2,
+         "it lies: equivocate, withhold, seal, order, root, time, scripts, tamper, tip, flood or clock",
          &Explorer::lie},
         {"load", "N [MACHINES]", 1, 2, "people write N times a second, there or everywhere; load 0 ends it",
          &Explorer::load},

@@ -47,7 +47,7 @@ Result<std::string> Explorer::show(const Words&, const Out& out) {
             continue;
         }
         const core::Node& node = sim_.node(i);
-        for (std::size_t c = 0; c < 5; ++c)
+        for (std::size_t c = 0; c < 6; ++c)
             if (const auto condition = static_cast<core::Condition>(c); node.has(condition))
                 notes.emplace_back(sim::name(condition));
         const bool paused = paused_until_[i] > sim_.now();
