@@ -18,8 +18,10 @@ enum class SafetyRule : std::uint8_t {
     LockPoints,          ///< an ancestor's authority outlives its edits
     Standing,            ///< whoever missed a turn waits behind the others
     FinalsStay,          ///< only a higher recovery generation takes back what is final
+    NamedRecord,         ///< a recovery gives its vote back to the vote record that it names, and to no other
+    OwnKeyHeard,         ///< whoever hears its own key say what it did not say signs nothing any more
 };
-inline constexpr std::size_t kSafetyRules = 8;
+inline constexpr std::size_t kSafetyRules = 10;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

@@ -119,15 +119,17 @@ struct MoveTip {
     /// move, so that no crash leaves a mark beside the chain.
     bool takes_back = false;
 };
-/// What this node signed: `OwnVotes::encode`. The record before it is no longer needed.
+/// What this node signed: `OwnVotes::encode`. The record before it is no longer needed. Only of a complete one: who
+/// does not know what it signed before signs nothing that a later start would have to know.
 struct RecordVotes {
     Bytes record{};
-    bool complete = true;
 };
+/// Somebody else signs with this node's key: its record is not complete, and a start later finds that it has a new id.
+struct LoseVotes {};
 struct MarkFinal {
     ledger::BlockHash block{};
 };
-using Write = std::variant<AppendBlock, KeepBlock, MoveTip, RecordVotes, MarkFinal>;
+using Write = std::variant<AppendBlock, KeepBlock, MoveTip, RecordVotes, LoseVotes, MarkFinal>;
 /// To the disk, in the order of the tickets. Readable at once through the node's `BlockSource`.
 struct Persist {
     Ticket ticket{};
@@ -221,6 +223,7 @@ enum class Condition : std::uint8_t {
     ConflictingFinals,  ///< two conflicting blocks are final: neither seals nor votes any more
     DiskFull,           ///< takes no orders
     Accused,            ///< under evidence
+    CopyRuns,           ///< its key signed what it did not: neither seals nor votes until it is started again
 };
 struct ConditionChanged {
     Condition condition{};

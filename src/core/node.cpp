@@ -68,6 +68,9 @@ Node::FinalVotes Node::final_votes() const {
     return {newest, consensus::ungrouped(inside_->book.votes_final(newest))};
 }
 bool Node::has(Condition condition) const { return inside_->conditions.contains(condition); }
+const std::map<consensus::MemberKey, ledger::VoteRecordId>& Node::records_begun() const {
+    return inside_->records_begun;
+}
 
 Node::Usage Node::usage() const {
     const Inside& node = *inside_;

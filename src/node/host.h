@@ -27,6 +27,8 @@ struct NodeView {
     std::uint64_t generation_heard = 0;  ///< of recovery: the highest that this node or a linked member says
     std::size_t pending = 0;
     std::set<core::Condition> conditions{};
+    /// Members that do not know what they signed before: this one and its peers.
+    std::map<consensus::MemberKey, ledger::VoteRecordId> records_begun{};
     core::Node::Usage usage{};
     core::Node::Traffic traffic{};
     std::shared_ptr<const UnusualSeen> unusual{};  ///< never null

@@ -115,6 +115,14 @@ public:
     [[nodiscard]] const core::StateFetch* fetching(std::size_t machine) const { return machines_[machine].fetch.get(); }
     void back_up(std::size_t machine);
     bool restore_backup(std::size_t machine);
+    /// The same of a copy of the whole directory that was made then.
+    bool restore_copy(std::size_t machine);
+    /// All went back to older copies at the same time: blocks that none of them has are gone, with who sealed them.
+    void forget_lost_blocks();
+    /// The machine, which is off, goes on with a copy of its directory that was made just now.
+    void move_disk(std::size_t machine);
+    /// A machine that never ran has another one's keys and a copy of its directory from now on.
+    void make_copy(std::size_t machine, std::size_t of);
     /// Takes nothing in for so long; then everything at once.
     void pause(std::size_t machine, microseconds duration);
     void set_clock(std::size_t machine, microseconds ahead);

@@ -44,6 +44,9 @@ void Node::Inside::peer_up(PeerId peer) {
 }
 
 void Node::Inside::peer_down(PeerId peer) {
+    const auto found = peers.find(peer);
+    if (found != peers.end() && (ports.signer == nullptr || found->second.member != ports.signer->key()))
+        records_begun.erase(found->second.member);
     peers.erase(peer);
     relay.forget(peer);
     catch_up.peer_gone(peer);
@@ -62,7 +65,8 @@ void Node::Inside::send_status(PeerId to) {
                     .justified = *book.justified().rbegin(),
                     .final_checkpoint = book.final_checkpoint(),
                     .generation = generation(),
-                    .votes = book.sums()});
+                    .votes = book.sums(),
+                    .record = own.is_complete() ? ledger::VoteRecordId{} : record_id});
 }
 
 void Node::Inside::send_statuses() {
@@ -83,6 +87,13 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     peer.clock_heard = now;
     peer.member = message.member;
     peer.is_member = is_member(message.member);
+    if (peer.is_member && (ports.signer == nullptr || message.member != ports.signer->key())) {
+        if (message.record == ledger::VoteRecordId{}) {
+            records_begun.erase(message.member);
+        } else {
+            records_begun[message.member] = message.record;
+        }
+    }
     peer.justified = message.justified;
     if (peer.tip != message.tip) peer.known_blocks.put(message.tip, 0);
     peer.tip = message.tip;

@@ -9,12 +9,9 @@ namespace rhizome::core {
 namespace {
 
 /// Without its vote record a node does not know on which blocks it has sealed: it leaves those from before its start
-/// alone, unless nobody sealed on one for a lease: then nobody else is there. Until which time it waits. That the
-/// others have justified something since, so that it may vote again, says nothing of its seals: they may have voted for
-/// the very block it sealed on.
-std::optional<Time> waits_for_others(bool unknown, Time tip, Time started, Time tip_since, milliseconds lease) {
-    if (!unknown || tip > started) return std::nullopt;
-    return tip_since + lease + milliseconds{1};
+/// alone, unless nobody sealed on one for a lease: then nobody else is there. Until which time it waits.
+Time waits_for_others(Time tip, Time started, Time tip_since, milliseconds lease) {
+    return tip > started ? Time{} : tip_since + lease + milliseconds{1};
 }
 
 }  // namespace
@@ -36,8 +33,8 @@ std::optional<Time> Node::Inside::next_seal() const {
     const Time reason = engine->seals_always() ? tip : pending_since ? std::min(*pending_since, heartbeat) : heartbeat;
     const milliseconds delay = std::max(milliseconds{0}, *turn_wait - parameters().min_interval);
     Time when = std::max({tip + *turn_wait, reason + delay, seal_not_before});
-    if (const auto until = waits_for_others(seals_unknown, tip, started, settled_since, parameters().lease()))
-        when = std::max(when, *until);
+    if (!own.is_complete())
+        when = std::max({when, listens_until(), waits_for_others(tip, started, settled_since, parameters().lease())});
     if (mining && mining->candidate.block.header.previous == settled->hash)
         when = std::max(when,
                         mining->begun + (mining->pending != pool.size() ? config.refill_every : config.restamp_every));
@@ -46,7 +43,7 @@ std::optional<Time> Node::Inside::next_seal() const {
 
 bool Node::Inside::recovery_waits() const {
     if (!conditions.contains(Condition::ConflictingFinals) || conditions.contains(Condition::ClockOff) ||
-        conditions.contains(Condition::DiskFull))
+        conditions.contains(Condition::DiskFull) || conditions.contains(Condition::CopyRuns))
         return false;
     const auto waiting = pool.best();
     return std::any_of(waiting.begin(), waiting.end(),
@@ -138,14 +135,13 @@ void Node::Inside::put_on_tip(Candidate candidate) {
     if (!own.is_complete() && electorate.is_only_voter(ports.signer->key())) {
         // Its seal is its vote, and it may seal (waits_for_others): nobody else will ever justify anything.
         own.regain(electorate.generation, consensus::epoch_of(now, parameters().epoch));
-        set_condition(Condition::VotesLost, false);
+        know_record();
     }
     consensus::sign(candidate.block, *ports.signer);
     const auto block = std::make_shared<const ledger::Block>(std::move(candidate.block));
     const auto hash = hash_of(block->header);
 
     own.note_sealed(settled->hash);
-    if (own.is_complete()) seals_unknown = false;
     const auto node = tree.insert(block->header);
     if (!node) return;
     note_claims(*node, *block, ports.signer->key(), {});

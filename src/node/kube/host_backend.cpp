@@ -101,8 +101,9 @@ void HostBackend::forget(std::uint64_t client) { host_.forget(core::ClientId{cli
 std::vector<api::HealthCheck> HostBackend::health() {
     std::vector<api::HealthCheck> checks{{.name = "ping"}};
     const auto view = host_.view();
-    for (const core::Condition condition : {core::Condition::ClockOff, core::Condition::ConflictingFinals,
-                                            core::Condition::DiskFull, core::Condition::Accused}) {
+    for (const core::Condition condition :
+         {core::Condition::ClockOff, core::Condition::ConflictingFinals, core::Condition::DiskFull,
+          core::Condition::Accused, core::Condition::CopyRuns}) {
         const bool holds = view->conditions.contains(condition);
         checks.push_back({.name = std::string{node::name(condition)}, .good = !holds, .why = "see 'rhizome status'"});
     }
