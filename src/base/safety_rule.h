@@ -24,8 +24,10 @@ enum class SafetyRule : std::uint8_t {
     ConflictsStop,       ///< who knows of two conflicting finals neither seals nor votes
     ChainTimeSlower,     ///< chain time that is ahead of the clocks goes on slower than they do
     OwnClockCounts,      ///< a machine that compares clocks counts its own
+    NamedRecord,         ///< a recovery gives its vote back to the vote record that it names, and to no other
+    OwnKeyHeard,         ///< whoever hears its own key say what it did not say signs nothing any more
 };
-inline constexpr std::size_t kSafetyRules = 14;
+inline constexpr std::size_t kSafetyRules = 16;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

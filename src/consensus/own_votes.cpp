@@ -44,6 +44,16 @@ void OwnVotes::regain(std::uint64_t generation, Epoch epoch) {
     source_ = std::max(source_, epoch);
 }
 
+bool OwnVotes::begin_anew(std::uint64_t generation) {
+    if (complete_ || generation <= generation_) return false;
+    complete_ = true;
+    generation_ = generation;
+    target_ = {};
+    source_ = {};
+    justification_.clear();
+    return true;
+}
+
 bool OwnVotes::may_sign(const Ballot& ballot) const {
     if (!complete_ || ballot.generation < generation_) return false;
     if (ballot.generation > generation_) return true;

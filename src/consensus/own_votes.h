@@ -14,9 +14,13 @@ namespace rhizome::consensus {
 /// (within one recovery generation). With the votes that justify its newest source beside it, a node that restarts
 /// still knows that source to be justified. It seals at most one block on a parent.
 ///
-/// Without its record (a new disk, a restored backup) it knows nothing of what it signed, and signs nothing until it
-/// sees a checkpoint justified in an epoch after its start: every ballot it may have signed before has a target, and so
-/// a source, in an earlier epoch; from then on it votes above that checkpoint only.
+/// Without its record (a new disk, a restored backup) it knows nothing of what it signed, and signs nothing until one
+/// of these holds:
+/// - a checkpoint is justified in an epoch after its start: every ballot it may have signed before has a target, and so
+///   a source, in an earlier epoch; from then on it votes above that checkpoint only;
+/// - it is the only voter and seals a block: its seal is its vote, so its later ballots may have that block as source;
+/// - a recovery names the id of this record (`begin_anew`). It was drawn after the loss, so the generation began later,
+///   and nothing was signed in it by any directory but this one, if it is the only one: so its owner says.
 class OwnVotes {
 public:
     OwnVotes() = default;
@@ -27,6 +31,11 @@ public:
     [[nodiscard]] bool is_complete() const { return complete_; }
     /// A checkpoint was justified in `epoch`, after this node started: it may vote again, above it.
     void regain(std::uint64_t generation, Epoch epoch);
+    /// What was signed before is not known, and was all of an earlier generation than this one. False when the record
+    /// says otherwise.
+    bool begin_anew(std::uint64_t generation);
+    /// Another directory signs with the same key: this record no longer says all that was signed.
+    void lose() { complete_ = false; }
 
     [[nodiscard]] bool may_sign(const Ballot& ballot) const;
     /// `justification` are the votes that justify the ballot's source.

@@ -43,6 +43,10 @@ struct ClaimedVotes {
 ///   from c. If m > k + 1, v signed for t after it signed from (c, k), so its source (s, e) has e ≥ k, and it is
 ///   justified: e = k means s = c, as shown; e > k means that s descends from c, by induction. Either way t does.
 ///
+/// A voter that lost its record votes above all that it may have signed (own_votes.h). Alone it may have a block as
+/// source that it sealed as the only voter: that is final by its seal, so v, which made c final or knows who did, seals
+/// above c only.
+///
 /// Only v's own source is used, and v is honest: so votes are counted without asking again whether their sources are
 /// justified. That matters, because a node that starts from a final block cannot know what older votes came from.
 ///

@@ -286,6 +286,20 @@ TEST(OwnVotes, WithoutItsRecordANodeWaitsForACheckpointAfterItsStart) {
     EXPECT_TRUE(own.may_sign({.source = point(20, 1), .target = point(21, 2)}));
 }
 
+TEST(OwnVotes, ARecordBeginsAnewInALaterGenerationOnly) {
+    OwnVotes known;
+    known.note_signed({.generation = 3, .source = point(5, 1), .target = point(10, 2)}, {});
+    EXPECT_FALSE(known.begin_anew(4)) << "it knows what it signed";
+    auto lost = *OwnVotes::decode(known.encode(), false);
+    EXPECT_FALSE(lost.begin_anew(3)) << "it may have signed more of that one";
+    EXPECT_FALSE(lost.may_sign({.generation = 4, .source = point(0, 0), .target = point(21, 2)}));
+    EXPECT_TRUE(lost.begin_anew(4));
+    EXPECT_FALSE(lost.may_sign({.generation = 3, .source = point(20, 1), .target = point(21, 2)}));
+    EXPECT_TRUE(lost.may_sign({.generation = 4, .source = point(0, 0), .target = point(21, 2)}));
+    lost.lose();
+    EXPECT_FALSE(lost.may_sign({.generation = 4, .source = point(0, 0), .target = point(21, 2)}));
+}
+
 TEST(OwnVotes, RemembersWhereItSealed) {
     OwnVotes own;
     own.note_sealed(block_of(1));

@@ -133,11 +133,13 @@ struct MoveTip {
     /// move, so that no crash leaves a mark beside the chain.
     bool takes_back = false;
 };
-/// What this node signed: `OwnVotes::encode`. The record before it is no longer needed.
+/// What this node signed: `OwnVotes::encode`. The record before it is no longer needed. Only of a complete one: who
+/// does not know what it signed before signs nothing that a later start would have to know.
 struct RecordVotes {
     Bytes record{};
-    bool complete = true;
 };
+/// Somebody else signs with this node's key: its record is not complete, and a start later finds that it has a new id.
+struct LoseVotes {};
 struct MarkFinal {
     ledger::BlockHash block{};
 };
@@ -150,7 +152,8 @@ struct KeepAccepted {
 struct ForgetAccepted {
     ledger::TxId tx{};
 };
-using Write = std::variant<AppendBlock, KeepBlock, MoveTip, RecordVotes, MarkFinal, KeepAccepted, ForgetAccepted>;
+using Write =
+    std::variant<AppendBlock, KeepBlock, MoveTip, RecordVotes, LoseVotes, MarkFinal, KeepAccepted, ForgetAccepted>;
 /// To the disk, in the order of the tickets. Readable at once through the node's `BlockSource`.
 struct Persist {
     Ticket ticket{};
@@ -256,10 +259,11 @@ enum class Condition : std::uint8_t {
     Accused,            ///< under evidence
     Starting,           ///< its tip was compared with nobody's yet: orders wait
     ChainAhead,         ///< chain time is ahead of its clock, and goes on slowly until that has caught up
+    CopyRuns,           ///< its key signed what it did not: neither seals nor votes until it is started again
 };
-inline constexpr Condition kConditions[] = {Condition::ClockOff,  Condition::VotesLost, Condition::ConflictingFinals,
-                                            Condition::DiskFull,  Condition::Accused,   Condition::Starting,
-                                            Condition::ChainAhead};
+inline constexpr Condition kConditions[] = {Condition::ClockOff,   Condition::VotesLost, Condition::ConflictingFinals,
+                                            Condition::DiskFull,   Condition::Accused,   Condition::Starting,
+                                            Condition::ChainAhead, Condition::CopyRuns};
 struct ConditionChanged {
     Condition condition{};
     bool holds = false;

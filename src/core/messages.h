@@ -10,6 +10,7 @@
 #include "consensus/vote_sum.h"
 #include "ledger/block.h"
 #include "ledger/check.h"
+#include "ledger/vote_record_id.h"
 
 /// What nodes tell each other, as values; `core/wire.h` has the bytes.
 namespace rhizome::core {
@@ -28,6 +29,8 @@ struct Status {
     std::uint64_t generation = 0;  ///< of recovery, of the tip
     /// Who has the same votes need not be sent any.
     consensus::VoteSums votes{};
+    /// The sender does not know what it signed before, and has begun this record (all zero: it knows).
+    ledger::VoteRecordId record{};
 };
 
 /// Transactions the receiver may not have.

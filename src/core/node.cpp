@@ -71,6 +71,9 @@ Node::FinalVotes Node::final_votes() const {
 Node::Reach Node::reach() const { return inside_->reach(); }
 microseconds Node::chain_ahead() const { return inside_->clock.ahead(); }
 bool Node::has(Condition condition) const { return inside_->conditions.contains(condition); }
+const std::map<consensus::MemberKey, ledger::VoteRecordId>& Node::records_begun() const {
+    return inside_->records_begun;
+}
 
 Node::Usage Node::usage() const {
     const Inside& node = *inside_;

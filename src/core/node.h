@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -58,7 +59,8 @@ struct Start {
     state::StateView tip_view{};                  ///< the state after the last of them
     ledger::BlockHash final_block{};              ///< on that chain
     Bytes vote_record{};
-    bool votes_complete = true;  ///< false: what this node signed before is not known
+    bool votes_complete = true;             ///< false: what this node signed before is not known
+    ledger::VoteRecordId vote_record_id{};  ///< of the record that begins anew then; on the disk
     /// Clients' transactions that were not settled yet, in the order in which they were kept.
     std::vector<KeepAccepted> accepted{};
     /// Something is written that was never on the chain: asked for again by hash when a peer names it.
@@ -109,6 +111,9 @@ public:
     [[nodiscard]] Reach reach() const;
     /// How far chain time is ahead of this machine's clock; none while it goes by that (`detail/chain_clock.h`).
     [[nodiscard]] microseconds chain_ahead() const;
+    /// Members that do not know what they signed before, as far as is heard here: this node and its peers, with the
+    /// ids of the records that they have begun.
+    [[nodiscard]] const std::map<consensus::MemberKey, ledger::VoteRecordId>& records_begun() const;
 
     /// What it holds in memory besides the state: for bounds.
     struct Usage {

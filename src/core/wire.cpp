@@ -57,6 +57,7 @@ void put(Writer& out, const Status& message) {
     put(out, message.final_checkpoint);
     out.u64(message.generation);
     for (const auto& one : message.votes) out.u64(one.epoch.number()).u64(one.sum);
+    if (message.record != ledger::VoteRecordId{}) out.raw(message.record);
 }
 void put(Writer& out, const Transactions& message) {
     out.varint(message.txs.size());
@@ -171,6 +172,10 @@ Result<Status, DecodeFault> get_status(Reader& in) {
         TRY(const auto epoch, in.u64());
         one.epoch = consensus::Epoch{epoch};
         TRY(one.sum, in.u64());
+    }
+    if (!in.empty()) {
+        TRY(message.record, (in.array<std::tuple_size_v<ledger::VoteRecordId>>()));
+        if (message.record == ledger::VoteRecordId{}) return Fail{DecodeFault::BadValue};
     }
     TRY(in.finish());
     return message;
@@ -386,7 +391,7 @@ std::size_t bytes_max(MessageType type) {
     switch (type) {
         case MessageType::Status:
             return 1 + 8 + 33 + ledger::BlockHash::kSize + 8 + 2 * kCheckpointBytes + 8 +
-                   std::tuple_size_v<consensus::VoteSums> * 16;
+                   std::tuple_size_v<consensus::VoteSums> * 16 + std::tuple_size_v<ledger::VoteRecordId>;
         case MessageType::Transactions: return 1 + kCountBytes + ledger::kTxBytesMax + kCountBytes;
         case MessageType::NewBlock: return 1 + kBlocksBytesMax / 2;
         case MessageType::WantHeaders:

@@ -58,6 +58,7 @@ std::vector<Message> one_of_each() {
                .justified = {consensus::Epoch{9}, hash("j")},
                .final_checkpoint = {consensus::Epoch{8}, hash("f")},
                .generation = 2},
+        Status{.clock = Time::from_unix_seconds(1'800'000'000), .tip = hash("tip"), .record = {1, 2, 3}},
         Transactions{{some_tx("a"), some_tx("b")}},
         NewBlock{some_block()},
         WantBlocks{.locator = {hash("1"), hash("2")}, .wanted = hash("3")},

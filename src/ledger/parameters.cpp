@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "ledger/recovery_records.h"
+
 namespace rhizome::ledger {
 namespace {
 
@@ -119,6 +121,8 @@ Result<void, Reject> read_recovery(Parameters& into, const json::Value& value) {
                 TRY(auto node, text("recovery.voters", voter, 253));
                 into.recovery.voters.push_back(std::move(node));
             }
+        } else if (name == "records") {
+            TRY(read_recovery_records(member));  // for whoever asks: recovery_records.h
         } else {
             return bad("recovery", fmt::format("has an unknown or malformed member {}", json::quote(name)));
         }

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "ledger/recovery_records.h"
+
 namespace rhizome::ledger {
 namespace {
 
@@ -61,6 +63,24 @@ TEST(Parameters, WorkOutOfRangeIsNamed) {
         EXPECT_EQ(parameters.error().code, RejectCode::BadEncoding);
         EXPECT_NE(parameters.error().why.find(row.why), std::string::npos) << parameters.error().why;
     }
+}
+
+TEST(Parameters, ARecoveryMayNameVoteRecords) {
+    const auto records_in = [](std::string_view spec) {
+        return recovery_records_in(json::parse(fmt::format(R"({{"spec":{}}})", spec)).value());
+    };
+    constexpr std::string_view kPlain = R"({"recovery":{"generation":1,"voters":["n1"]}})";
+    EXPECT_TRUE(read(kPlain));
+    EXPECT_TRUE(records_in(kPlain).empty()) << "as they were before there were any";
+    EXPECT_TRUE(records_in("{}").empty());
+    constexpr std::string_view kNamed =
+        R"({"recovery":{"generation":1,"voters":["n1"],"records":{"n1":"000102030405060708090a0b0c0d0e0f"}}})";
+    EXPECT_TRUE(read(kNamed));
+    ASSERT_EQ(records_in(kNamed).size(), 1u);
+    EXPECT_EQ(records_in(kNamed).at("n1")[15], 15);
+    for (const char* wrong :
+         {R"({"n1":"00"})", R"({"n1":5})", R"(["n1"])", R"({"n1":"000102030405060708090A0B0C0D0E0F"})"})
+        EXPECT_FALSE(read(std::string{R"({"recovery":{"generation":1,"records":)"} + wrong + "}}")) << wrong;
 }
 
 TEST(Parameters, TheHashRateIsFixedTheRestOfWorkIsNot) {

@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 #include "ledger/limits.h"
+#include "ledger/recovery_records.h"
 
 namespace rhizome::ledger {
 namespace {
@@ -18,6 +19,9 @@ Result<void, Reject> check_cluster(const json::Value& document, const state::Ent
                       fmt::format("this chain's cluster is named \"{}\"", old.text_at({"metadata", "name"})));
     const auto in_force = read_parameters(old);
     ensure(in_force.has_value(), "a Cluster in the state was checked");
+    if (parameters.recovery.generation == in_force->recovery.generation &&
+        recovery_records_in(document) != recovery_records_in(old))
+        return reject(RejectCode::BadEncoding, "spec.recovery.records change only with a higher generation");
     return check_parameter_change(*in_force, parameters);
 }
 

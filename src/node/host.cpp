@@ -141,6 +141,7 @@ Result<core::Start> start_of(const store::Chain& chain, const store::AcceptedLog
     start.vote_record = votes.record;
     start.votes_complete = votes.complete;
     for (store::AcceptedLog::Kept& one : accepted.kept()) start.accepted.push_back({std::move(one.tx), one.time});
+    start.vote_record_id = votes.id;
     std::array<std::uint8_t, 8> seed{};
     runtime::fill_with_entropy(seed);
     std::memcpy(&start.seed, seed.data(), seed.size());
@@ -257,13 +258,13 @@ Result<void> Host::Inside::write(const core::Write& what) {
         TRY(store.move_tip(move->tip, branch, move->view,
                            move->takes_back ? store::Store::Finals::TakenBack : store::Store::Finals::Stay));
     } else if (const auto* votes = std::get_if<core::RecordVotes>(&what)) {
-        // While it is not known what was signed before, nothing new is signed that a later record would need.
-        if (!votes->complete) return ok();
         if (store.votes().complete) {
             TRY(store.record_vote(votes->record));
         } else {
             TRY(store.complete_votes(votes->record));
         }
+    } else if (std::holds_alternative<core::LoseVotes>(what)) {
+        TRY(store.lose_votes());
     } else if (const auto* final_block = std::get_if<core::MarkFinal>(&what)) {
         TRY(store.mark_final(final_block->block));
     } else if (const auto* keep_tx = std::get_if<core::KeepAccepted>(&what)) {
@@ -377,7 +378,8 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     const auto tip = node->tip_hash();
     if (before && notices.empty() && before->tip_hash == tip && before->pending == node->pending() &&
         before->final_block == node->final_block() && before->generation_heard == node->generation_heard() &&
-        before->lost + before->made_again == lost_count + remade_count)
+        before->lost + before->made_again == lost_count + remade_count &&
+        before->records_begun == node->records_begun())
         return;
     auto now = std::make_shared<NodeView>();
     now->chain = chain->store().chain();
@@ -394,6 +396,7 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     now->chain_ahead = node->chain_ahead();
     now->pending = node->pending();
     now->conditions = conditions;
+    now->records_begun = node->records_begun();
     now->usage = node->usage();
     now->traffic = node->traffic();
     now->lost = lost_count;

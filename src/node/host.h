@@ -29,6 +29,8 @@ struct NodeView {
     std::size_t pending = 0;
     microseconds chain_ahead{};  ///< how far chain time was ahead of this machine's clock
     std::set<core::Condition> conditions{};
+    /// Members that do not know what they signed before: this one and its peers.
+    std::map<consensus::MemberKey, ledger::VoteRecordId> records_begun{};
     core::Node::Usage usage{};
     core::Node::Traffic traffic{};
     std::shared_ptr<const UnusualSeen> unusual{};  ///< never null

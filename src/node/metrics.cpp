@@ -68,8 +68,6 @@ std::string metrics_text(const NodeView& view, const store::Store& store, Time n
           std::count_if(members.begin(), members.end(), [](const MemberStatus& one) { return one.in_lease; }));
     bool first = true;
     for (const core::Condition condition : core::kConditions) {
-        core::Condition::DiskFull, core::Condition::Accused, core::Condition::ChainAhead
-    }) {
         add("condition", first ? "Whether something keeps the node from doing its part." : "", "gauge",
             view.conditions.contains(condition) ? "1" : "0", fmt::format("{{condition=\"{}\"}}", name(condition)));
         first = false;

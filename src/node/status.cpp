@@ -36,6 +36,7 @@ std::string_view name(core::Condition condition) {
         case core::Condition::Accused: return "Accused";
         case core::Condition::Starting: return "Starting";
         case core::Condition::ChainAhead: return "ChainAhead";
+        case core::Condition::CopyRuns: return "CopyRuns";
     }
     unreachable("a Condition is one of these");
 }
@@ -43,6 +44,16 @@ std::string_view name(core::Condition condition) {
 std::string caution_of(const core::Node::Reach& reach) {
     if (reach.is_quorum) return {};
     return fmt::format("included, not final: {} of {} voters reachable", reach.reachable, reach.voters);
+}
+
+std::string_view name(RecordsNeeded needed) {
+    switch (needed) {
+        case RecordsNeeded::None: return "nothing";
+        case RecordsNeeded::OfTheOthers: return "votes";
+        case RecordsNeeded::OwnSeal: return "seal";
+        case RecordsNeeded::OfTheOwner: return "owner";
+    }
+    unreachable("a RecordsNeeded is one of these");
 }
 
 std::vector<MemberStatus> members_of(const NodeView& view) {
@@ -81,6 +92,72 @@ std::string cluster_name_of(const NodeView& view) {
     return std::string{ledger::parse_checked(entry->document()).text_at({"metadata", "name"})};
 }
 
+RecordsNeeded records_needed(const NodeView& view) {
+    const ledger::Parameters parameters = ledger::parameters_of(view.state);
+    const auto electorate = consensus::Electorate::of(view.state, parameters);
+    const auto may_decide = [&](const std::vector<consensus::MemberKey>& voters) {
+        const auto lost = static_cast<std::size_t>(std::count_if(
+            voters.begin(), voters.end(), [&](const auto& key) { return view.records_begun.contains(key); }));
+        return voters.size() - lost >= consensus::quorum_of(voters.size(), parameters.trust);
+    };
+    const bool any = std::any_of(view.records_begun.begin(), view.records_begun.end(),
+                                 [&](const auto& one) { return electorate.is_voter(one.first); });
+    if (!any) return RecordsNeeded::None;
+    if (electorate.next.empty() && electorate.voters.size() == 1) return RecordsNeeded::OwnSeal;
+    // Where machines have few links most of those that wait are not heard of here: that shows in what does not happen.
+    const auto members = members_of(view);
+    const auto heard = static_cast<std::size_t>(std::count_if(
+        members.begin(), members.end(), [](const MemberStatus& one) { return one.is_voter && one.in_lease; }));
+    const bool is_stuck = view.tip.time > view.final_time + 4 * parameters.lease() &&
+                          heard >= consensus::quorum_of(electorate.voters.size(), parameters.trust);
+    const bool enough = may_decide(electorate.voters) && (electorate.next.empty() || may_decide(electorate.next));
+    return enough && !is_stuck ? RecordsNeeded::OfTheOthers : RecordsNeeded::OfTheOwner;
+}
+
+namespace {
+
+/// "n1", "n1 and n2", "n1, n2 and n3".
+std::string names_of(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    return text;
+}
+
+std::optional<Warning> record_warning(const NodeView& view, const consensus::Electorate& electorate,
+                                      const ledger::Parameters& parameters) {
+    std::vector<std::string> names;
+    for (const auto& [key, id] : view.records_begun)
+        if (electorate.is_voter(key) || view.conditions.contains(core::Condition::VotesLost)) {
+            const std::string name = node_name_of(key, view);
+            names.push_back(name.empty() ? "this machine" : name);
+        }
+    if (names.empty()) return std::nullopt;
+    std::sort(names.begin(), names.end());
+    const std::string whose = fmt::format(
+        "{} {} not know what {} signed before (a directory that was moved, copied or restored, or a new "
+        "disk)",
+        names_of(names), names.size() == 1 ? "does" : "do", names.size() == 1 ? "it" : "they");
+    switch (records_needed(view)) {
+        case RecordsNeeded::OfTheOwner:
+            return Warning{fmt::format("{}, and without {} the voters are too few: nothing becomes final", whose,
+                                       names.size() == 1 ? "it" : "them"),
+                           "if no other directory with their keys will ever be used again, the owner of the cluster: "
+                           "rhizome recover --moved"};
+        case RecordsNeeded::OwnSeal:
+            return Warning{fmt::format("{}; it seals and votes again when nobody has sealed for {}", whose,
+                                       rhizome::to_text(parameters.lease())),
+                           "nothing: it goes on by itself, if no other directory with its keys is used"};
+        case RecordsNeeded::None:
+        case RecordsNeeded::OfTheOthers: break;
+    }
+    return Warning{fmt::format("{}; {} when the others have made something final since", whose,
+                               names.size() == 1 ? "it votes again" : "they vote again"),
+                   "nothing: it goes on by itself once most of the voters are there"};
+}
+
+}  // namespace
+
 std::vector<Warning> warnings_of(const NodeView& view, Time now) {
     std::vector<Warning> warnings;
     for (const core::Condition condition : view.conditions) {
@@ -91,11 +168,13 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
                      "time: it neither seals nor votes",
                      "set the clock: chronyc makestep, or timedatectl set-ntp true"});
                 break;
-            case core::Condition::VotesLost:
+            case core::Condition::VotesLost: break;  // said below, of all machines together
+            case core::Condition::CopyRuns:
                 warnings.push_back(
-                    {"what this machine signed before is not known here (a new disk, a copy or a restored "
-                     "backup): it does not vote until the others have shown that it may",
-                     "nothing: it goes on by itself once most of the voters are there"});
+                    {"a copy of this machine runs: its key signed something that it did not sign; it neither seals nor "
+                     "votes any more",
+                     "find the other one (a data directory or its keys were copied) and end it for good, then start "
+                     "this one again: systemctl restart rhizome"});
                 break;
             case core::Condition::ConflictingFinals:
                 warnings.push_back(
@@ -133,6 +212,7 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
     const ledger::Parameters parameters = ledger::parameters_of(view.state);
     const auto electorate = consensus::Electorate::of(view.state, parameters);
     const auto members = members_of(view);
+    if (auto warning = record_warning(view, electorate, parameters)) warnings.push_back(*std::move(warning));
     const auto reachable = static_cast<std::size_t>(std::count_if(
         members.begin(), members.end(), [](const MemberStatus& one) { return one.is_voter && one.in_lease; }));
     const std::size_t quorum = consensus::quorum_of(electorate.voters.size(), parameters.trust);
@@ -197,6 +277,12 @@ json::Object status_json(const NodeView& view, const consensus::MemberKey& self,
     json::Array only_stored;
     for (const api::KindInUse& one : api::only_stored_in(view.state, kinds))
         only_stored.push_back(json::Object{{"resource", one.resource}, {"count", one.count}});
+    json::Array begun;
+    for (const auto& [key, id] : view.records_begun)
+        begun.push_back(json::Object{{"node", node_name_of(key, view)},
+                                     {"key", to_hex(key)},
+                                     {"voter", electorate.is_voter(key)},
+                                     {"record", to_hex(id)}});
     json::Array conditions;
     for (const core::Condition one : view.conditions) conditions.push_back(name(one));
     const std::string node = node_name_of(self, view);
@@ -224,6 +310,8 @@ json::Object status_json(const NodeView& view, const consensus::MemberKey& self,
             {"onlyStored", std::move(only_stored)},
             {"members", std::move(members)},
             {"conditions", std::move(conditions)},
+            {"recordsBegun", std::move(begun)},
+            {"recordsNeed", name(records_needed(view))},
             {"secrets", secrets_json(view, self)},
             {"warnings", std::move(warnings)},
             {"unusual", to_json(*view.unusual)},

@@ -25,6 +25,16 @@ std::vector<MemberStatus> members_of(const NodeView& view);
 std::string node_name_of(const consensus::MemberKey& key, const NodeView& view);
 std::string cluster_name_of(const NodeView& view);
 
+/// What the voters that do not know what they signed before wait for, as far as this node hears.
+enum class RecordsNeeded : std::uint8_t {
+    None,         ///< all know, or say nothing
+    OfTheOthers,  ///< votes: enough know, and whoever hears what they decide may vote as well
+    OwnSeal,      ///< there is one voter, which goes on when nobody else has sealed for a lease
+    OfTheOwner,   ///< too few know: the owner says that these directories are the only ones
+};
+RecordsNeeded records_needed(const NodeView& view);
+std::string_view name(RecordsNeeded needed);
+
 /// Something that keeps the node from doing its part, with what mends it.
 struct Warning {
     std::string what{};

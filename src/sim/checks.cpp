@@ -109,6 +109,10 @@ void Checks::block_sent(const ledger::Block& block) {
                           short_hash(block.header.previous), block.header.height));
 }
 
+void Checks::forget_seals(const std::function<bool(const ledger::BlockHash&)>& is_gone) {
+    std::erase_if(sealed_, [&](const auto& one) { return is_gone(one.second); });
+}
+
 void Checks::replay(const ledger::BlockHash& genesis, const ledger::BlockHash& tip) {
     const FastSignatures signatures;
     const ledger::Rules kinds;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -39,6 +40,9 @@ public:
     /// A vote or block as it leaves a machine.
     void vote_sent(const consensus::Vote& vote);
     void block_sent(const ledger::Block& block);
+
+    /// Of these blocks no machine has anything any more: who sealed them cannot be held to it by anybody.
+    void forget_seals(const std::function<bool(const ledger::BlockHash&)>& is_gone);
 
     /// Executes the chain up to `tip` again, without anything remembered, and compares every root.
     void replay(const ledger::BlockHash& genesis, const ledger::BlockHash& tip);

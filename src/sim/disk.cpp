@@ -24,6 +24,13 @@ void Archive::keep_order(const ledger::BlockHash& parent, std::shared_ptr<const 
     orders_.emplace(parent, std::move(order));
 }
 
+ledger::VoteRecordId Archive::next_record_id() {
+    ledger::VoteRecordId id{};
+    const Bytes number = ledger::records::encode_number(++record_ids_);
+    std::copy(number.begin(), number.end(), id.begin());
+    return id;
+}
+
 void Archive::put(const core::SharedBlock& block) {
     const auto hash = hash_of(block->header);
     if (!blocks_.emplace(hash, block).second) return;
@@ -103,7 +110,11 @@ void Disk::perform(const core::Write& what, Contents& contents) const {
             contents.final_block = archive_->block(contents.final_block)->header.previous;
     } else if (const auto* votes = std::get_if<core::RecordVotes>(&what)) {
         contents.votes = votes->record;
-        contents.votes_complete = votes->complete;
+        contents.votes_complete = true;
+        contents.record_id = {};
+    } else if (std::holds_alternative<core::LoseVotes>(what)) {
+        contents.votes_complete = false;
+        contents.record_id = {};
     } else if (const auto* mark = std::get_if<core::MarkFinal>(&what)) {
         contents.final_block = mark->block;
     } else if (const auto* accepted = std::get_if<core::KeepAccepted>(&what)) {
@@ -173,7 +184,25 @@ void Disk::lose(std::uint64_t keep) {
 
 void Disk::replace() {
     begin(now_.genesis, now_.second);
+    lose_votes();
+}
+
+void Disk::lose_votes() {
     now_.votes_complete = durable_.votes_complete = false;
+    now_.record_id = durable_.record_id = archive_->next_record_id();
+}
+
+void Disk::move() {
+    now_ = durable_;
+    unsynced_.clear();
+    lose_votes();
+}
+
+void Disk::copy_of(const Disk& other) {
+    now_ = durable_ = other.durable_;
+    damaged_ = other.damaged_;
+    unsynced_.clear();
+    lose_votes();
 }
 
 void Disk::clone_of(const Disk& other) {
@@ -185,27 +214,34 @@ void Disk::clone_of(const Disk& other) {
 void Disk::install(const ledger::BlockHash& root) {
     begin(root, root);
     now_.final_block = durable_.final_block = root;
-    now_.votes_complete = durable_.votes_complete = false;
+    lose_votes();
 }
 
 bool Disk::restore() {
-    if (!backup_) return false;
-    durable_ = *backup_;
+    if (!restore_copy()) return false;
+    now_.votes.clear();
     durable_.votes.clear();
-    durable_.votes_complete = false;
+    now_.accepted.clear();
     durable_.accepted.clear();
-    now_ = durable_;
-    unsynced_.clear();
-    damaged_.clear();
     return true;
 }
 
-core::Start Disk::start(const ledger::ChainId& chain, std::uint64_t seed) const {
+bool Disk::restore_copy() {
+    if (!backup_) return false;
+    durable_ = *backup_;
+    damaged_.clear();
+    move();
+    return true;
+}
+
+core::Start Disk::start(const ledger::ChainId& chain, std::uint64_t seed) {
+    if (!now_.votes_complete && now_.record_id == ledger::VoteRecordId{}) lose_votes();
     core::Start start{.chain = chain,
                       .final_block = now_.final_block,
                       .vote_record = now_.votes,
                       .votes_complete = now_.votes_complete,
                       .accepted = now_.accepted,
+                      .vote_record_id = now_.record_id,
                       .seed = seed};
     const std::uint64_t final_height = height(now_.final_block).number();
     const ledger::Height root{final_height - std::min(final_height, limits_.headers_below_final)};

@@ -28,12 +28,15 @@ public:
     [[nodiscard]] const state::Delta* change(const ledger::BlockHash& hash) const;
     [[nodiscard]] const state::StateView* view(const ledger::BlockHash& hash) const;
     [[nodiscard]] std::size_t size() const { return blocks_.size(); }
+    /// Of a vote record that begins: no two are the same.
+    [[nodiscard]] ledger::VoteRecordId next_record_id();
 
 private:
     std::map<ledger::BlockHash, core::SharedBlock> blocks_;
     std::map<ledger::BlockHash, ledger::Applied> applied_;
     std::map<ledger::TxId, std::vector<ledger::BlockHash>> places_;
     std::map<ledger::BlockHash, std::shared_ptr<const consensus::Order>> orders_;
+    std::uint64_t record_ids_ = 0;
 };
 
 /// How far back a disk knows what it needs for changing branches.
@@ -62,11 +65,17 @@ public:
     void replace();
     /// All that another disk has, the vote record too, as when a running machine is cloned with its memory.
     void clone_of(const Disk& other);
+    /// The directory was copied, and the copy takes its place: all is there, but nobody knows what was signed since.
+    void move();
+    /// The same of another machine's directory.
+    void copy_of(const Disk& other);
     /// A new disk whose chain begins with this block.
     void install(const ledger::BlockHash& root);
     /// A backup from now, and the disk going back to it: the chain is there, the vote record is not.
     void back_up() { backup_ = std::make_shared<Contents>(durable_); }
     bool restore();
+    /// The same of a copy of the whole directory: the vote record is there as it was then.
+    bool restore_copy();
 
     /// A write went elsewhere and lies over another: one block of those that are kept can no longer be read. False when
     /// there is none but the first two. Checksums find it, so nothing wrong is ever read.
@@ -78,7 +87,7 @@ public:
     [[nodiscard]] bool is_durable(const ledger::BlockHash& block) const { return durable_.blocks.contains(block); }
 
     /// What a node that starts finds.
-    [[nodiscard]] core::Start start(const ledger::ChainId& chain, std::uint64_t seed) const;
+    [[nodiscard]] core::Start start(const ledger::ChainId& chain, std::uint64_t seed);
 
     [[nodiscard]] Result<ledger::Block> block(const ledger::BlockHash& hash) const override;
     [[nodiscard]] Result<state::Delta> change(const ledger::BlockHash& hash) const override;
@@ -98,7 +107,11 @@ private:
         bool votes_complete = true;
         ledger::Height undo_from{};                  ///< changes of blocks below are gone
         std::vector<core::KeepAccepted> accepted{};  ///< in the order of their coming
+        ledger::VoteRecordId record_id{};            ///< while it is not
+        ledger::Height undo_from{};                  ///< changes of blocks below are gone
     };
+    /// What was signed before is not known from here on: a new record begins.
+    void lose_votes();
     void perform(const core::Write& what, Contents& contents) const;
     [[nodiscard]] std::optional<std::string> broken_rule(const core::Write& what) const;
     [[nodiscard]] ledger::Height height(const ledger::BlockHash& hash) const;

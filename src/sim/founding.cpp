@@ -211,13 +211,18 @@ SharedTx remove_machine(const LedgerState& state, std::size_t machine) {
         {.inputs = {{.previous = entry->origin().latest.output, .unlocking = owner_unlock()}}, .outputs = {{}}});
 }
 
-SharedTx recover(const LedgerState& state, std::uint64_t generation, const std::vector<std::size_t>& machines) {
+SharedTx recover(const LedgerState& state, std::uint64_t generation, const std::vector<std::size_t>& machines,
+                 const std::map<consensus::MemberKey, ledger::VoteRecordId>& records) {
     const state::Entry* cluster = state.view().get(state::Path::cluster());
     ensure(cluster != nullptr, "there is a Cluster");
     json::Value document = ledger::parse_checked(cluster->document());
     json::Array voters;
     for (const std::size_t machine : machines) voters.emplace_back(name_of(machine));
-    document["spec"]["recovery"] = json::Object{{"generation", generation}, {"voters", std::move(voters)}};
+    json::Object named;
+    for (const auto& [key, id] : records) named[to_hex(key).substr(0, 16)] = to_hex(id);
+    json::Object recovery{{"generation", generation}, {"voters", std::move(voters)}};
+    if (!named.empty()) recovery["records"] = std::move(named);
+    document["spec"]["recovery"] = std::move(recovery);
     document["spec"]["rulesVersion"] = consensus::kRulesForgetting;
     return checked({.inputs = {{.previous = cluster->origin().latest.output, .unlocking = owner_unlock()}},
                     .outputs = {{.value = json::print(document), .locking = owner_lock()}}});

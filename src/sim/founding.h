@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "crypto/derive.h"
 #include "ledger/apply.h"
 #include "ledger/check.h"
+#include "ledger/vote_record_id.h"
 #include "sim/fast_signatures.h"
 
 /// The cluster that a simulation begins with, and the transactions that its people write.
@@ -61,7 +63,9 @@ ledger::SharedTx register_machine(const ledger::LedgerState& state, std::size_t 
 /// Deletes a Node; null when there is none.
 ledger::SharedTx remove_machine(const ledger::LedgerState& state, std::size_t machine);
 /// A recovery in this generation with these machines as voters.
+/// `records`: those of members that do not know what they signed before, which begin anew with it.
 ledger::SharedTx recover(const ledger::LedgerState& state, std::uint64_t generation,
-                         const std::vector<std::size_t>& machines);
+                         const std::vector<std::size_t>& machines,
+                         const std::map<consensus::MemberKey, ledger::VoteRecordId>& records = {});
 
 }  // namespace rhizome::sim

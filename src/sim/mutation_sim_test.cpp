@@ -3,6 +3,7 @@
 
 #include "base/safety_rule.h"
 #include "sim/liars.h"
+#include "sim/moved_disks_testing.h"
 #include "sim/swarm.h"
 #include "sim/testing.h"
 
@@ -195,6 +196,28 @@ TEST_F(FinalsStaySim, AFinalTakenBackWithinAGenerationIsNoticed) {
     ASSERT_FALSE(noticed.empty()) << "nothing notices that the rule is missing";
     EXPECT_NE(noticed.front().find("only a higher recovery generation takes back what is final"), std::string::npos)
         << noticed.front();
+}
+
+class MovedDisksMutation : public ::testing::Test {
+protected:
+    void TearDown() override { left_out.reset(); }
+    static bool is_noticed(const std::vector<std::string>& faults) {
+        for (const std::string& fault : faults)
+            if (fault.find("honest member") != std::string::npos) return true;
+        return false;
+    }
+};
+
+TEST_F(MovedDisksMutation, ARecoveryThatGivesEverybodyItsVoteBackIsNoticed) {
+    EXPECT_TRUE(testing::copy_of_named_record(62).empty()) << "with all rules nothing is wrong";
+    left_out = SafetyRule::NamedRecord;
+    EXPECT_TRUE(is_noticed(testing::copy_of_named_record(62)));
+}
+
+TEST_F(MovedDisksMutation, ACopyThatDoesNotMindItsOwnKeyIsNoticed) {
+    EXPECT_TRUE(testing::copy_beside_original(63, 10).empty()) << "with all rules nothing is wrong";
+    left_out = SafetyRule::OwnKeyHeard;
+    EXPECT_TRUE(is_noticed(testing::copy_beside_original(63, 10)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, MutationSim, ::testing::ValuesIn(kMutants),

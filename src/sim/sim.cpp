@@ -275,14 +275,44 @@ bool Sim::restore_backup(std::size_t index) {
     return restored;
 }
 
-void Sim::clone(std::size_t index, std::size_t of) {
-    ensure(!machines_[index].node, "a machine that runs is nobody's clone");
+void Sim::take_keys(std::size_t index, std::size_t of) {
+    ensure(!machines_[index].node, "a machine that runs has keys of its own");
     const auto keys = keys_of(of).public_keys();
     std::array<std::uint8_t, 32> vrf{};
     std::copy(keys.vrf.view().begin(), keys.vrf.view().end(), vrf.begin());
     machines_[index].signer = std::make_unique<FastSigner>(keys.chain.bytes(), vrf);
+}
+
+void Sim::clone(std::size_t index, std::size_t of) {
+    take_keys(index, of);
     machines_[index].disk.clone_of(machines_[of].disk);
     checks_.note_honest(machines_[of].signer->key(), false);
+}
+
+bool Sim::restore_copy(std::size_t index) {
+    ensure(!machines_[index].node, "a copy takes its place while the machine is off");
+    const bool restored = machines_[index].disk.restore_copy();
+    if (restored) excuse(index);
+    if (watch && restored) see(index, DiskChanged{DiskState::Restored});
+    return restored;
+}
+
+void Sim::forget_lost_blocks() {
+    checks_.forget_seals([this](const ledger::BlockHash& hash) {
+        return std::none_of(machines_.begin(), machines_.end(),
+                            [&](const Machine& one) { return one.disk.is_durable(hash); });
+    });
+}
+
+void Sim::move_disk(std::size_t index) {
+    ensure(!machines_[index].node, "a directory is moved while the machine is off");
+    machines_[index].disk.move();
+    if (watch) see(index, DiskChanged{DiskState::Restored});
+}
+
+void Sim::make_copy(std::size_t index, std::size_t of) {
+    take_keys(index, of);
+    machines_[index].disk.copy_of(machines_[of].disk);
 }
 
 bool Sim::misdirect(std::size_t index) {

@@ -123,6 +123,14 @@ public:
     bool restore_backup(std::size_t machine);
     /// A machine that never ran is from now on a clone of another: its keys, and all that is on its disk.
     void clone(std::size_t machine, std::size_t of);
+    /// The same of a copy of the whole directory that was made then.
+    bool restore_copy(std::size_t machine);
+    /// All went back to older copies at the same time: blocks that none of them has are gone, with who sealed them.
+    void forget_lost_blocks();
+    /// The machine, which is off, goes on with a copy of its directory that was made just now.
+    void move_disk(std::size_t machine);
+    /// A machine that never ran has another one's keys and a copy of its directory from now on.
+    void make_copy(std::size_t machine, std::size_t of);
     /// Takes nothing in for so long; then everything at once.
     void pause(std::size_t machine, microseconds duration);
     void set_clock(std::size_t machine, microseconds ahead);
@@ -279,6 +287,7 @@ private:
     void leave(std::size_t order);
     /// What a machine knew of accepted orders is gone with its disk.
     void excuse(std::size_t machine);
+    void take_keys(std::size_t machine, std::size_t of);
     [[nodiscard]] bool is_maker(std::size_t machine, const ledger::BlockHash& block) const;
     void one_load_event();
     void check_refusal(std::size_t order);

@@ -51,6 +51,7 @@ public:
         warm_up();
         rage();
         calm_down();
+        if (moves_) give_word();
         if (limps_ && !works_ && !future_ && sim_.checks().clean()) limp();
         if (compares_ && sim_.checks().clean()) compare_clocks();
         converge();
@@ -148,6 +149,15 @@ private:
         // The same of those whose clocks are wrong.
         compares_ =
             compares_ && liars_ == 0 && !disks_ && !byzantine_ && !joins_ && !exoduses_ && !works_ && !recoveries_;
+        // Drawn apart. What else becomes of disks needs others that have their records.
+        moves_random_ = Random{verdict_.seed}.fork("moves");
+        moves_ = liars_ == 0 && !exoduses_ && !recoveries_ && !future_ && moves_random_.chance(1, 5);
+        if (moves_) {
+            disks_ = false;
+            // Who does not know what it signed may be out of lease, or one of too few.
+            idles_ = compares_ = false;
+            say("directories are moved, copied and put back, also all at once");
+        }
         say(
             fmt::format("splits {}, crashes {}, pauses {}, clocks {}, disks {}, joins {}, one way {}, flapping {}, "
                         "clogged {}, storms {}, late votes {}, exoduses {}, recoveries {}, {} liars, {} orders/s, some "
@@ -242,6 +252,75 @@ private:
         });
     }
 
+    /// One to all machines lose power, and go on with copies of their directories: made just now, or some time ago.
+    void move_directories() {
+        auto who = everybody();
+        moves_random_.shuffle(who);
+        if (moves_random_.chance(1, 2)) {
+            for (const std::size_t machine : who)
+                if (many_vote(machine)) {
+                    sim_.back_up(machine);
+                    copied_.insert(machine);
+                }
+            return;
+        }
+        // Of a few that vote alone nobody else knows what they made final.
+        if (!std::all_of(who.begin(), who.end(), [this](std::size_t i) { return !sim_.is_up(i) || many_vote(i); }))
+            return;
+        // An older copy may be of a time before its machine sealed: alone for a lease it would do so again. So all go
+        // back at once, or those who do hear the others.
+        const bool cut = splits_ || one_way_ || flaps_ || storms_ || clogs_;
+        const bool all_old = copied_.size() == who.size() && moves_random_.chance(1, 3);
+        if (!all_old) who.resize(1 + static_cast<std::size_t>(moves_random_.below(who.size())));
+        for (const std::size_t machine : who) sim_.crash(machine, moves_random_.below(1'001));
+        for (const std::size_t machine : who) {
+            const bool old = all_old || (!cut && copied_.contains(machine) && who.size() * 2 < sim_.size() &&
+                                         moves_random_.chance(1, 3));
+            if (old) {
+                (void)sim_.restore_copy(machine);
+            } else {
+                sim_.move_disk(machine);
+            }
+        }
+        if (all_old) sim_.forget_lost_blocks();
+    }
+
+    [[nodiscard]] bool many_vote(std::size_t machine) const {
+        if (!sim_.is_up(machine)) return false;
+        const auto& state = sim_.node(machine).state();
+        const auto electorate = consensus::Electorate::of(state.view(), state.parameters());
+        return electorate.voters.size() >= 3 && (electorate.next.empty() || electorate.next.size() >= 3);
+    }
+
+    /// All run and hear each other. Where nothing becomes final because too few voters know what they signed, the owner
+    /// says that these directories are the only ones, at one machine after the other, since none hears of all; who has
+    /// heard its own key is started again.
+    void give_word() {
+        for (std::size_t times = 0; times < 2 * sim_.size() && sim_.checks().clean(); ++times) {
+            bool any_waits = false;
+            for (std::size_t i = 0; i < sim_.size(); ++i) {
+                if (sim_.is_up(i) && sim_.node(i).has(core::Condition::CopyRuns)) sim_.crash(i, 1'000);
+                sim_.start(i);
+                if (!sim_.is_up(i)) return;  // it does not start: said by the checks
+                any_waits |= sim_.node(i).has(core::Condition::VotesLost);
+            }
+            if (!any_waits) return;
+            const std::size_t at = times % sim_.size();
+            const auto before = sim_.node(at).final_height();
+            const auto is_better = [&] { return sim_.node(at).final_height() > before; };
+            if (sim_.run_until(is_better, seconds{30})) {
+                sim_.run(seconds{10});
+                continue;
+            }
+            const core::Node& node = sim_.node(at);
+            if (node.records_begun().empty()) continue;
+            say(fmt::format("{} says which {} directories are the only ones", name_of(at),
+                            node.records_begun().size()));
+            const auto electorate = consensus::Electorate::of(node.state().view(), node.state().parameters());
+            sim_.submit(at, recover(node.state(), electorate.generation + 1, everybody(), node.records_begun()));
+        }
+    }
+
     std::size_t anybody() { return static_cast<std::size_t>(random_.below(sim_.size())); }
 
     void one_fault() {
@@ -251,6 +330,7 @@ private:
         if (passing_) write_passing();
         if (exoduses_ && random_.chance(1, 8)) exodus();
         if (recoveries_ && recovery_random_.chance(1, 6)) recover_some();
+        if (moves_ && moves_random_.chance(1, 8)) move_directories();
         if (storms_ && random_.chance(1, 3)) storm(static_cast<int>(random_.between(3, 20)));
         switch (random_.below(9)) {
             case 0:
@@ -699,7 +779,10 @@ private:
     bool splits_ = false, crashes_ = false, pauses_ = false, clocks_ = false, disks_ = false, joins_ = false,
          one_way_ = false, flaps_ = false, clogs_ = false, storms_ = false, limps_ = false;
     std::size_t liars_ = 0;
-    std::set<std::size_t> lost_;  ///< machines whose vote records are gone
+    bool moves_ = false;  ///< directories are copied, and the copies used
+    Random moves_random_{0};
+    std::set<std::size_t> copied_;  ///< machines of whose directories there are older copies
+    std::set<std::size_t> lost_;    ///< machines whose vote records are gone
     std::uint64_t load_ = 0;
     bool raging_ = true;
 };

@@ -180,6 +180,7 @@ std::string_view name(core::Condition condition) {
         case core::Condition::Accused: return "it stands accused";
         case core::Condition::Starting: return "it has compared its chain with nobody's yet";
         case core::Condition::ChainAhead: return "chain time is ahead of its clock";
+        case core::Condition::CopyRuns: return "somebody else signs with its key";
     }
     return "";
 }

@@ -5,6 +5,7 @@
 #include "base/codec.h"
 #include "base/result.h"
 #include "ledger/block.h"
+#include "ledger/vote_record_id.h"
 
 namespace rhizome::store {
 
@@ -22,12 +23,14 @@ struct Facts {
     BlockId final_block{};
     bool votes_complete = false;  ///< false: the node may have signed more than `vote` says
     Bytes vote{};
+    ledger::VoteRecordId record_id{};  ///< while it is not complete: drawn when that was noticed
     friend bool operator==(const Facts&, const Facts&) = default;
 };
 
 inline constexpr std::size_t kVoteBytesMax = 1u << 20;
 
-/// base ‖ tip ‖ final block, each hash (32) and height (8) ‖ 0 or 1 ‖ length (4), vote record.
+/// base ‖ tip ‖ final block, each hash (32) and height (8) ‖ 0: the vote record is not complete, 1: it is, 2: it is
+/// not, and its id (16) follows ‖ length (4), vote record.
 Bytes encode(const Facts& facts);
 Result<Facts, DecodeFault> decode_facts(ByteView bytes);
 

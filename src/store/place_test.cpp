@@ -37,6 +37,7 @@ void write_over(const fs::path& from, const fs::path& to, bool same_files) {
 struct Seen {
     bool complete = false;
     Bytes record{};
+    ledger::VoteRecordId id{};
     std::size_t findings = 0;
     std::uint64_t sequence = 0;  ///< of the newest record
 };
@@ -57,6 +58,7 @@ protected:
         EXPECT_EQ(store.tip().header, world.memory().tip());
         const Seen seen{.complete = store.votes().complete,
                         .record = store.votes().record,
+                        .id = store.votes().id,
                         .findings = store.findings().size(),
                         .sequence = store.durable()};
         EXPECT_EQ(examine_place(folder).value().trust, PlaceTrust::Same);
@@ -112,6 +114,31 @@ TEST_F(Places, ACopyOfARunningNodeMayNotSign) {
     expect_lost(copy);
     world.kill();
     expect_kept(data);
+}
+
+TEST_F(Places, EachCopyBeginsARecordOfItsOwn) {
+    ASSERT_TRUE(world.close());
+    copy_folder(data, copy);
+    EXPECT_EQ(look(data).id, ledger::VoteRecordId{});
+    const auto id = look(copy, true).id;
+    EXPECT_NE(id, ledger::VoteRecordId{});
+    // Of one that has begun its record, too: the owner may have named that.
+    copy_folder(copy, home / "second");
+    const auto second = look(home / "second").id;
+    EXPECT_NE(second, ledger::VoteRecordId{});
+    EXPECT_NE(second, id);
+    EXPECT_EQ(look(copy).id, id);
+    EXPECT_EQ(look(home / "second").id, second);
+    auto opened = Chain::open(copy, world.rules(), world.parallel());
+    ASSERT_TRUE(opened) << opened.error().message;
+    ASSERT_TRUE((*opened)->store().complete_votes(kVote));
+    EXPECT_EQ((*opened)->store().votes().id, ledger::VoteRecordId{});
+    ASSERT_TRUE((*opened)->store().lose_votes());
+    EXPECT_FALSE((*opened)->store().record_vote(kVote));
+    const auto lost = (*opened)->store().votes().id;
+    EXPECT_NE(lost, id);
+    ASSERT_TRUE((*opened)->close());
+    EXPECT_EQ(look(copy).id, lost);
 }
 
 TEST_F(Places, ACopyOfAStoppedNodeMayNotSign) {

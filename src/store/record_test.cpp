@@ -139,8 +139,14 @@ TEST(FactsTest, HaveOneForm) {
     changed.push_back(0);
     EXPECT_EQ(decode_facts(changed).error(), DecodeFault::Trailing);
     changed = bytes;
-    changed[120] = 2;  // neither true nor false
+    changed[120] = 3;  // neither complete, nor not complete with or without an id
     EXPECT_FALSE(decode_facts(changed));
+    facts.votes_complete = false;
+    EXPECT_EQ(decode_facts(encode(facts)).value(), facts);
+    facts.record_id = {7};
+    const Bytes named = encode(facts);
+    EXPECT_EQ(decode_facts(named).value(), facts);
+    for (std::size_t size = 0; size < named.size(); ++size) EXPECT_FALSE(decode_facts(ByteView{named}.first(size)));
     facts.vote.resize(kVoteBytesMax + 1);
     EXPECT_FALSE(decode_facts(encode(facts)));
 }

@@ -9,6 +9,7 @@
 #include "base/ensure.h"
 #include "ledger/block_outputs.h"
 #include "ledger/codec.h"
+#include "runtime/entropy.h"
 #include "store/chain_index.h"
 #include "store/detail/indexer.h"
 #include "store/detail/store_inside.h"
@@ -96,6 +97,7 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
     auto inside = std::make_unique<Inside>(std::move(data), options);
     const BlockId id{.hash = hash_of(base.header), .height = base.header.height};
     inside->facts = {.base = id, .tip = id, .final_block = id, .votes_complete = origin == ChainOrigin::MadeHere};
+    if (!inside->facts.votes_complete) runtime::fill_with_entropy(inside->facts.record_id);
     TRY(inside->log, SegmentLog::create(inside->log_settings(chain)));
     BlockRow row{.header = base.header, .signature = base.signature};
     std::vector<ledger::TxId> ids;
@@ -210,6 +212,8 @@ Result<Ticket> Store::record_vote(ByteView record) {
 
 Result<Ticket> Store::complete_votes(ByteView record) { return inside_->write_vote(RecordKind::VotesKnown, record); }
 
+Result<Ticket> Store::lose_votes() { return inside_->lose_votes(); }
+
 Result<Ticket> Store::mark_final(const BlockHash& hash) {
     TRY(const BlockInfo block, info(hash));
     ensure(on_chain(block), "a final block is of the chain");
@@ -279,7 +283,7 @@ BlockInfo Store::base() const { return inside_->base; }
 
 VoteMemory Store::votes() const {
     const std::lock_guard lock{inside_->mutex};
-    return {.complete = inside_->facts.votes_complete, .record = inside_->facts.vote};
+    return {.complete = inside_->facts.votes_complete, .record = inside_->facts.vote, .id = inside_->facts.record_id};
 }
 
 Result<Checkpoint> Store::load_checkpoint(Parallel& parallel) const {

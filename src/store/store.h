@@ -18,6 +18,7 @@
 #include "ledger/apply.h"
 #include "ledger/block.h"
 #include "ledger/block_source.h"
+#include "ledger/vote_record_id.h"
 #include "state/delta.h"
 #include "state/view.h"
 #include "store/data_folder.h"
@@ -92,6 +93,8 @@ struct VoteMemory {
     bool complete = false;
     /// As consensus wrote it; empty when nothing was signed yet. While it is not complete, the newest that is known.
     Bytes record{};
+    /// While it is not complete: which record begins empty here. Another one after every move of the directory.
+    ledger::VoteRecordId id{};
 };
 
 /// Where a chain on this disk comes from: whoever was part of it before may have signed things that this disk does not
@@ -166,6 +169,8 @@ public:
     /// `record` on, which says where signing goes on, the record is complete again. Both or neither survive a power
     /// failure, and no later vote survives without them.
     Result<Ticket> complete_votes(ByteView record);
+    /// Somebody else signs with the node's key: `record_vote` is denied from here on, and the record has a new id.
+    Result<Ticket> lose_votes();
     /// A block of the chain, never lower than the one before.
     Result<Ticket> mark_final(const ledger::BlockHash& block);
 

@@ -145,11 +145,14 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, 
 
 /// From here on this directory is the one that signs, if its vote record allows it.
 Result<void> Store::Inside::arrive(const PlaceFinding& place) {
-    if (place.trust != PlaceTrust::Same && facts.votes_complete) {
-        Facts after = facts;
-        after.votes_complete = false;
-        TRY(write(RecordKind::VotesLost, {}, std::move(after), {}));
+    const bool moved = place.trust != PlaceTrust::Same;
+    const bool has_id = facts.votes_complete || facts.record_id != ledger::VoteRecordId{};
+    // Also when it was lost before: what the owner says of a directory by the id of its record is not said of a copy.
+    if (moved || !has_id) {
+        TRY(lose_votes());
         TRY(log->sync());  // before the place is ours: the next opening will not know
+    }
+    if (moved) {
         findings.push_back(
             {.what = fmt::format("the data directory {} is not where it was: {}. What the node has signed since is not "
                                  "known here, so it signs nothing until the chain shows that it is safe",

@@ -172,9 +172,14 @@ struct Node::Inside final : consensus::BlockLore {
     Time seal_not_before{};
     std::optional<Time> pending_since{};  ///< when this node first saw something to seal on the present tip
     consensus::Epoch votes_after{};       ///< this node was not there to vote up to this one
-    /// It started without its vote record, and the tip is from before: it may have sealed on it. On disk the record is
-    /// not complete until then.
-    bool seals_unknown = false;
+    /// Which vote record it has begun, while it does not know what it signed before its start.
+    ledger::VoteRecordId record_id{};
+    /// The same of this node and of its peers, as they say; only of those that do not know.
+    std::map<consensus::MemberKey, ledger::VoteRecordId> records_begun;
+    /// What it signed since its start, by generation and target epoch; and up to which epoch it may have signed before.
+    std::map<std::pair<std::uint64_t, consensus::Epoch>, consensus::Ballot> said;
+    consensus::Epoch own_words_from{};
+    const HeaderNode* looked_for_record = nullptr;  ///< the tip that was last asked whether it names the record
     /// What `weight_of_our_own` said last, for the way to another branch and back: the state is not there then.
     struct {
         ledger::BlockHash block{};  ///< the tip it is of
@@ -519,6 +524,30 @@ struct Node::Inside final : consensus::BlockLore {
     std::optional<Ticket> told_with(const ledger::BlockHash& hash);
     void stored_up_to(Ticket ticket);
     void record_own_votes();
+
+    // ---- handlers/own_record.cpp: what this node has signed
+    // -------------------------------------------------------------------------------------------
+    /// At the start.
+    void begin_record(const ledger::VoteRecordId& id);
+    /// It knows from here on what it may sign, and so does its disk.
+    void know_record();
+    /// Gives it its vote back as soon as nothing that it may have signed before can be contradicted any more.
+    void regain_votes();
+    /// The recovery in force says that this record begins anew.
+    [[nodiscard]] bool is_named(const ledger::VoteRecordId& id) const;
+    /// The chain knows of something that was signed with its key.
+    [[nodiscard]] bool has_spoken() const;
+    /// Who does not know what it signed before listens so long before it signs anything.
+    [[nodiscard]] Time listens_until() const;
+    void note_said(const consensus::Ballot& ballot);
+    /// Whether somebody else has signed these, or this, with its key after its start.
+    void look_for_copy(const consensus::VoteGroup& group);
+    void look_for_copy(const ledger::Block& block, const consensus::MemberKey& proposer);
+    void note_copy();
+    /// As source of its vote in `epoch` on the way to `target`, where no votes show one that is new enough: a block
+    /// that this node sealed as the only voter, since its seal is its vote.
+    [[nodiscard]] std::optional<consensus::Checkpoint> sealed_source(const HeaderNode* target,
+                                                                     consensus::Epoch epoch) const;
 
     // ---- handlers/tick.cpp
     // -------------------------------------------------------------------------------------------

@@ -201,6 +201,7 @@ void Node::Inside::take(PeerId from, const SharedBlock& block, Keeping keeping, 
     }
     const auto node = tree.insert(block->header);
     if (!node) return blame(from, node.error());
+    look_for_copy(*block, *proposer);
     note_claims(*node, *block, *proposer, from);
     blocks.put(hash, block);
     // A child of the tip is mostly judged at once and written when it is good; others are kept for when their branch

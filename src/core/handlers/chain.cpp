@@ -284,7 +284,10 @@ void Node::Inside::note_judged(const HeaderNode* node, const ledger::Block& bloc
         book.begin_generation(known.electorate->generation, {.block = ledger::BlockHash{chain.view()}});
     // The judge has looked at the votes it carries: they count here too, should gossip have missed them.
     if (const auto groups = consensus::decode_groups(block.seal.attestations, consensus::kCarriedVotesMax))
-        for (const consensus::VoteGroup& group : *groups) (void)book.add_row(group, *this);
+        for (const consensus::VoteGroup& group : *groups) {
+            look_for_copy(group);
+            (void)book.add_row(group, *this);
+        }
     (void)book.block_known(node->hash, *this);
 }
 

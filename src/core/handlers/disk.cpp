@@ -30,7 +30,10 @@ std::optional<Ticket> Node::Inside::told_with(const ledger::BlockHash& hash) {
 
 void Node::Inside::request_sync() { sync_wanted = true; }
 
-void Node::Inside::record_own_votes() { persist(RecordVotes{own.encode(), own.is_complete() && !seals_unknown}); }
+void Node::Inside::record_own_votes() {
+    // Who does not know what it signed before votes for nothing, and seals on nothing that it knew before.
+    if (own.is_complete()) persist(RecordVotes{own.encode()});
+}
 
 void Node::Inside::stored_up_to(Ticket ticket) {
     if (ticket <= stored) return;

@@ -76,6 +76,8 @@ void Node::Inside::peer_down(PeerId peer) {
     if (const auto gone = peers.find(peer); gone != peers.end()) {
         votes_came.erase(gone->second.member);
         drop_claim(gone->second);
+        if (ports.signer == nullptr || gone->second.member != ports.signer->key())
+            records_begun.erase(gone->second.member);
     }
     peers.erase(peer);
     relay.forget(peer);
@@ -95,7 +97,8 @@ void Node::Inside::send_status(PeerId to) {
                   .justified = *book.justified().rbegin(),
                   .final_checkpoint = book.final_checkpoint(),
                   .generation = generation(),
-                  .votes = book.sums()};
+                  .votes = book.sums(),
+                  .record = own.is_complete() ? ledger::VoteRecordId{} : record_id};
     send(to, status);
     // Who knows of two says both, one after the other.
     if (!book.conflicting_final()) return;
@@ -123,6 +126,13 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     peer.member = message.member;
     // Whoever says that it is somebody else is not heard as that: else a stranger could set clocks.
     peer.is_member = message.member == peer.identity && is_member(message.member);
+    if (peer.is_member && (ports.signer == nullptr || message.member != ports.signer->key())) {
+        if (message.record == ledger::VoteRecordId{}) {
+            records_begun.erase(message.member);
+        } else {
+            records_begun[message.member] = message.record;
+        }
+    }
     peer.justified = message.justified;
     if (peer.tip != message.tip) peer.known_blocks.put(message.tip, 0);
     peer.tip = message.tip;

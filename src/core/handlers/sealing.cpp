@@ -14,12 +14,9 @@ constexpr milliseconds kSealTakes{50};
 constexpr int kPatienceMost = 4;
 
 /// Without its vote record a node does not know on which blocks it has sealed: it leaves those from before its start
-/// alone, unless nobody sealed on one for a lease: then nobody else is there. Until which time it waits. That the
-/// others have justified something since, so that it may vote again, says nothing of its seals: they may have voted for
-/// the very block it sealed on.
-std::optional<Time> waits_for_others(bool unknown, Time tip, Time started, Time tip_since, milliseconds lease) {
-    if (!unknown || tip > started) return std::nullopt;
-    return tip_since + lease + milliseconds{1};
+/// alone, unless nobody sealed on one for a lease: then nobody else is there. Until which time it waits.
+Time waits_for_others(Time tip, Time started, Time tip_since, milliseconds lease) {
+    return tip > started ? Time{} : tip_since + lease + milliseconds{1};
 }
 
 }  // namespace
@@ -58,8 +55,8 @@ std::optional<Time> Node::Inside::next_seal() const {
     for (const auto& [hash, open] : open_compacts)
         if (open.block.header.previous == settled->hash) reason = std::max(reason, std::min(open.asked, most));
     Time when = std::max({tip + *turn_wait, reason + delay, seal_not_before});
-    if (const auto until = waits_for_others(seals_unknown, tip, started, settled_since, parameters().lease()))
-        when = std::max(when, *until);
+    if (!own.is_complete())
+        when = std::max({when, listens_until(), waits_for_others(tip, started, settled_since, parameters().lease())});
     if (mining && mining->candidate.block.header.previous == settled->hash)
         when = std::max(when,
                         mining->begun + (mining->pending != pool.size() ? config.refill_every : config.restamp_every));
@@ -68,7 +65,7 @@ std::optional<Time> Node::Inside::next_seal() const {
 
 bool Node::Inside::recovery_waits() const {
     if (!conditions.contains(Condition::ConflictingFinals) || conditions.contains(Condition::ClockOff) ||
-        conditions.contains(Condition::DiskFull))
+        conditions.contains(Condition::DiskFull) || conditions.contains(Condition::CopyRuns))
         return false;
     const auto waiting = pool.best();
     return std::any_of(waiting.begin(), waiting.end(),
@@ -160,7 +157,7 @@ void Node::Inside::put_on_tip(Candidate candidate) {
     if (!own.is_complete() && electorate.is_only_voter(ports.signer->key())) {
         // Its seal is its vote, and it may seal (waits_for_others): nobody else will ever justify anything.
         own.regain(electorate.generation, consensus::epoch_of(now, parameters().epoch));
-        set_condition(Condition::VotesLost, false);
+        know_record();
     }
     consensus::sign(candidate.block, *ports.signer);
     const auto block = std::make_shared<const ledger::Block>(std::move(candidate.block));
@@ -168,7 +165,6 @@ void Node::Inside::put_on_tip(Candidate candidate) {
 
     own.note_sealed(settled->hash);
     if (clock.is_ahead()) ++traffic.sealed_ahead;
-    if (own.is_complete()) seals_unknown = false;
     const auto node = tree.insert(block->header);
     if (!node) return;
     note_claims(*node, *block, ports.signer->key(), {});

@@ -101,9 +101,8 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     if (!votes) return Fail{ledger::to_reject(votes.error())};
     own = *std::move(votes);
     for (const consensus::VoteGroup& group : own.justification()) (void)book.add_row(group, *this);
-    seals_unknown = !own.is_complete();
-    set_condition(Condition::VotesLost, !own.is_complete());
     set_condition(Condition::ChainAhead, clock.is_ahead());
+    begin_record(start.vote_record_id);
     pool.set_tip(state, next_block());
     votes_after = consensus::epoch_of(now, parameters().epoch);
     next_status = now;

@@ -14,7 +14,7 @@ constexpr milliseconds kNoticed{1'000};
 
 bool Node::Inside::may_act() const {
     return !conditions.contains(Condition::ClockOff) && !conditions.contains(Condition::ConflictingFinals) &&
-           !conditions.contains(Condition::DiskFull);
+           !conditions.contains(Condition::DiskFull) && !conditions.contains(Condition::CopyRuns);
 }
 
 void Node::Inside::set_condition(Condition condition, bool holds) {
@@ -113,10 +113,7 @@ void Node::Inside::tick() {
     }
     if (next_flush && now >= *next_flush) flush_votes();
     if (const auto look = catch_up.next_look(); look && now >= *look) go_on_catching_up();
-    if (seals_unknown && own.is_complete() && settled->header.time > started) {
-        seals_unknown = false;
-        record_own_votes();
-    }
+    regain_votes();
     vote_if_due();
     seal_if_due();
 }

@@ -70,6 +70,7 @@ void Node::Inside::heard(PeerId from, const Votes& message, const std::vector<bo
             }
             fresh.votes.push_back(vote);
         }
+        look_for_copy(fresh);
         const auto row = book.add_row(fresh, *this);
         all.justified_more |= row.outcome.justified_more;
         all.final_more |= row.outcome.final_more;
@@ -155,14 +156,6 @@ void Node::Inside::heard(PeerId from, const WantVotes& message) {
 }
 
 void Node::Inside::after_votes(const VoteBook::Outcome& outcome) {
-    if (outcome.justified_more && !own.is_complete()) {
-        const Checkpoint highest = *book.justified().rbegin();
-        if (highest.epoch > consensus::epoch_of(started, parameters().epoch)) {
-            own.regain(book.generation(), highest.epoch);
-            record_own_votes();
-            set_condition(Condition::VotesLost, false);
-        }
-    }
     if (outcome.justified_more) pace.note_justified(book.justified().rbegin()->epoch, now, parameters());
     if (!outcome.justified_more && !outcome.final_more) return;
     follow_best();
@@ -192,9 +185,25 @@ std::optional<Ballot> Node::Inside::ballot_for(Epoch epoch) const {
     if (end > target->header.time + parameters().heartbeat * consensus::kVoteHeartbeatsMax) return std::nullopt;
     const auto& known = facts.find(target->hash);
     if (known == facts.end() || !known->second.judged) return std::nullopt;
-    return Ballot{.generation = known->second.electorate->generation,
+    Ballot ballot{.generation = known->second.electorate->generation,
                   .source = justified_on(target, epoch),
                   .target = {epoch, target->hash}};
+    if (ballot.generation == own.generation() && ballot.source.epoch < own.last_source())
+        if (const auto source = sealed_source(target, epoch)) ballot.source = *source;
+    return ballot;
+}
+
+std::optional<Checkpoint> Node::Inside::sealed_source(const HeaderNode* target, Epoch epoch) const {
+    const consensus::MemberKey& self = ports.signer->key();
+    for (const HeaderNode* node = target; node != nullptr; node = node->parent) {
+        const Epoch sealed_in = consensus::epoch_of(node->header.time, parameters().epoch);
+        const auto known = facts.find(node->hash);
+        if (sealed_in < own.last_source() || known == facts.end() || !known->second.judged ||
+            !known->second.electorate->is_only_voter(self))
+            return std::nullopt;
+        if (sealed_in < epoch && known->second.proposer == self) return Checkpoint{sealed_in, node->hash};
+    }
+    return std::nullopt;
 }
 
 consensus::VotingPace::Sight Node::Inside::voting_sight() const {
@@ -292,6 +301,7 @@ bool Node::Inside::vote_in(Epoch epoch) {
     if (!ballot || !own.may_sign(*ballot)) return false;
     Vote vote{.voter = ports.signer->key(), .ballot = *ballot};
     vote.signature = ports.signer->sign(digest_of(*ballot, chain));
+    note_said(*ballot);
     own.note_signed(*ballot, book.votes_for(ballot->source));
     last_ballot = *ballot;
     attest_found = {};

@@ -105,7 +105,7 @@ std::vector<api::HealthCheck> HostBackend::health() {
     const auto view = host_.view();
     for (const core::Condition condition :
          {core::Condition::ClockOff, core::Condition::ConflictingFinals, core::Condition::DiskFull,
-          core::Condition::Accused, core::Condition::Starting}) {
+          core::Condition::Accused, core::Condition::Starting, core::Condition::CopyRuns}) {
         const bool holds = view->conditions.contains(condition);
         checks.push_back({.name = std::string{node::name(condition)}, .good = !holds, .why = "see 'rhizome status'"});
     }

@@ -9,6 +9,7 @@
 #include "ledger/block_outputs.h"
 #include "ledger/codec.h"
 #include "ledger/limits.h"
+#include "runtime/entropy.h"
 
 namespace rhizome::store {
 
@@ -70,8 +71,19 @@ Result<Ticket> Store::Inside::write_vote(RecordKind kind, ByteView record) {
         return fail(ErrorKind::Exhausted, fmt::format("a vote record of {} bytes is too large", record.size()));
     Facts after = facts;
     after.vote = {record.begin(), record.end()};
-    if (kind == RecordKind::VotesKnown) after.votes_complete = true;
+    if (kind == RecordKind::VotesKnown) {
+        after.votes_complete = true;
+        after.record_id = {};
+    }
     return write(kind, record, std::move(after), {});
+}
+
+Result<Ticket> Store::Inside::lose_votes() {
+    Facts after = facts;
+    after.votes_complete = false;
+    runtime::fill_with_entropy(after.record_id);
+    const ledger::VoteRecordId id = after.record_id;
+    return write(RecordKind::VotesLost, id, std::move(after), {});
 }
 
 Result<Ticket> Store::Inside::add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
@@ -264,12 +276,17 @@ Result<IndexItem> Store::Inside::read_record(const LogRecord& record, bool first
         }
         case RecordKind::Vote: facts.vote = {record.payload.begin(), record.payload.end()}; break;
         case RecordKind::VotesLost:
-            if (!record.payload.empty()) return fail(ErrorKind::Corrupt, "lost votes have no content");
+            // From before records had ids they have none.
+            if (!record.payload.empty() && record.payload.size() != facts.record_id.size())
+                return fail(ErrorKind::Corrupt, "lost votes have the id of the new record, and nothing else");
             facts.votes_complete = false;
+            facts.record_id = {};
+            std::copy(record.payload.begin(), record.payload.end(), facts.record_id.begin());
             break;
         case RecordKind::VotesKnown:
             facts.vote = {record.payload.begin(), record.payload.end()};
             facts.votes_complete = true;
+            facts.record_id = {};
             break;
         case RecordKind::State:
         case RecordKind::Note:

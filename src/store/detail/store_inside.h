@@ -43,6 +43,8 @@ struct Store::Inside {
     Result<Ticket> write(RecordKind kind, ByteView payload, Facts facts_after, detail::IndexItem item);
     Result<Ticket> write_vote(RecordKind kind, ByteView record);
     Result<void> arrive(const PlaceFinding& place);
+    /// The vote record is not complete from here on, and has a new id.
+    Result<Ticket> lose_votes();
     Result<Ticket> add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
                              const std::optional<state::Delta>& change, KeepChange keep);
     void set_tip(const BlockInfo& block, std::uint64_t total);
