@@ -58,11 +58,12 @@ Result<void> open_index(const DataFolder& folder, const IndexFinding& finding, s
     const std::filesystem::path file = folder.index() / "data.mdb";
     std::string why;
     if (finding.trust == IndexTrust::Sealed || finding.trust == IndexTrust::Ours) {
-        TRY(mark_index_in_use(folder.index()));
         auto opened = ChainIndex::open(folder.index());
         if (opened) {
             index = *std::move(opened);
-            return {};
+            // Nothing changes the file before this is done: without room for it, it is tried again then.
+            const auto marked = index->mark_in_use();
+            return marked || marked.error().kind == ErrorKind::Exhausted ? ok() : marked;
         }
         if (opened.error().kind != ErrorKind::Corrupt) return Fail{opened.error()};
         why = opened.error().message;
@@ -85,7 +86,7 @@ Result<void> open_index(const DataFolder& folder, const IndexFinding& finding, s
     TRY(runtime::make_folder(folder.index(), 0700));  // somebody may have removed all of it
     TRY(discard_index(folder.index()));
     TRY(index, ChainIndex::open(folder.index()));
-    return mark_index_in_use(folder.index());
+    return index->mark_in_use();
 }
 
 }  // namespace
@@ -139,13 +140,22 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, 
     TRY(store->inside_->tip, store->info(store->inside_->facts.tip.hash));
     TRY(store->inside_->final_block, store->info(store->inside_->facts.final_block.hash));
     TRY(store->inside_->base, store->info(store->inside_->facts.base.hash));
-    TRY(store->inside_->arrive(place));
+    store->inside_->arriving = place;
+    if (const auto arrived = store->inside_->arrive(); !arrived) {
+        if (arrived.error().kind != ErrorKind::Exhausted) return Fail{arrived.error()};
+        store->inside_->findings.push_back(
+            {.what = fmt::format("the disk of {} is full: it can be read, and nothing is written until there is room",
+                                 folder.native()),
+             .file = folder});
+    }
     return store;
 }
 
 /// From here on this directory is the one that signs, if its vote record allows it.
-Result<void> Store::Inside::arrive(const PlaceFinding& place) {
-    if (place.trust != PlaceTrust::Same && facts.votes_complete) {
+Result<void> Store::Inside::arrive() {
+    if (!arriving) return {};
+    TRY(index->mark_in_use());
+    if (forgets_votes() && facts.votes_complete) {
         Facts after = facts;
         after.votes_complete = false;
         TRY(write(RecordKind::VotesLost, {}, std::move(after), {}));
@@ -153,13 +163,17 @@ Result<void> Store::Inside::arrive(const PlaceFinding& place) {
         findings.push_back(
             {.what = fmt::format("the data directory {} is not where it was: {}. What the node has signed since is not "
                                  "known here, so it signs nothing until the chain shows that it is safe",
-                                 folder.path().native(), place.what),
+                                 folder.path().native(), arriving->what),
              .file = place_of(folder.path())});
     }
-    return mark_place(folder.path());
+    TRY(mark_place(folder.path()));
+    const std::lock_guard lock{mutex};
+    arriving.reset();
+    return {};
 }
 
 Result<void> Store::close() {
+    TRY(inside_->arrive());
     TRY(inside_->log->sync());
     TRY(inside_->indexer->settle(true));
     inside_->indexer.reset();
