@@ -18,8 +18,9 @@ enum class SafetyRule : std::uint8_t {
     LockPoints,          ///< an ancestor's authority outlives its edits
     Standing,            ///< whoever missed a turn waits behind the others
     FinalsStay,          ///< only a higher recovery generation takes back what is final
+    NothingOnAFullDisk,  ///< a node whose disk has no room takes no blocks
 };
-inline constexpr std::size_t kSafetyRules = 8;
+inline constexpr std::size_t kSafetyRules = 9;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

@@ -77,7 +77,7 @@ void Node::Inside::set_wake() {
     consider(catch_up.next_look());
     consider(next_vote());
     consider(next_seal());
-    if (!future.empty())
+    if (!future.empty() && has_room())
         consider(future.begin()->first - consensus::engine_of(parameters().consensus)->future_tolerance());
     wake = std::max(wake, now);
     if (wake != asked_wake || now >= asked_wake) {
