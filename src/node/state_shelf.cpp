@@ -12,7 +12,7 @@ namespace rhizome::node {
 namespace {
 
 constexpr std::size_t kForTokensMax = 2;
-constexpr std::size_t kOthersMax = 2;
+constexpr std::size_t kOtherStatesMax = 2;
 /// After the last question: a newcomer asks again within its own time-out.
 constexpr seconds kUnusedMax{60};
 /// More than anybody hands out in an hour; of more the first are looked at.
@@ -70,9 +70,9 @@ StateShelf::Shelved* StateShelf::find(const ledger::BlockHash& block, bool for_t
     }
     const auto is_other = [](const Shelved& one) { return !one.for_token; };
     const auto others = static_cast<std::size_t>(std::count_if(states_.begin(), states_.end(), is_other));
-    if (!for_token && others >= kOthersMax) {
+    if (!for_token && others >= kOtherStatesMax) {
         tidy();
-        if (static_cast<std::size_t>(std::count_if(states_.begin(), states_.end(), is_other)) >= kOthersMax)
+        if (static_cast<std::size_t>(std::count_if(states_.begin(), states_.end(), is_other)) >= kOtherStatesMax)
             return nullptr;  // others are being fetched
     }
     const Sight sight{.store = store_,
