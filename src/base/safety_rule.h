@@ -26,8 +26,9 @@ enum class SafetyRule : std::uint8_t {
     OwnClockCounts,      ///< a machine that compares clocks counts its own
     NamedRecord,         ///< a recovery gives its vote back to the vote record that it names, and to no other
     OwnKeyHeard,         ///< whoever hears its own key say what it did not say signs nothing any more
+    NothingOnAFullDisk,  ///< a node whose disk has no room takes no blocks
 };
-inline constexpr std::size_t kSafetyRules = 16;
+inline constexpr std::size_t kSafetyRules = 17;
 
 /// All hold in every program but that one. Asked only in files that the mutation check compiles again
 /// (`sim/CMakeLists.txt`), so that no program mixes both answers.

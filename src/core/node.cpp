@@ -37,7 +37,7 @@ std::vector<Effect> Node::step(const Event& event) {
                    [&](const Stored& stored) { node.stored_up_to(stored.up_to); },
                    [&](const Verified& verified) { node.verified(verified); },
                    [&](const Mined& mined) { node.mined(mined); }, [&](const Resume&) { node.resume(); },
-                   [&](const DiskLow& disk) { node.set_condition(Condition::DiskFull, disk.low); },
+                   [&](const DiskLow& disk) { node.disk_low(disk.low); },
                    [&](const StateFound& found) { node.state_found(found); }},
         event.kind);
     node.tick();

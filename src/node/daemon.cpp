@@ -18,6 +18,7 @@
 #include "node/identity.h"
 #include "node/kube/kube_api.h"
 #include "node/lost_events.h"
+#include "node/membership.h"
 #include "node/metrics.h"
 #include "node/rpc_client.h"
 #include "node/status.h"
@@ -117,6 +118,7 @@ struct Daemon::Inside {
     std::unique_ptr<net::LanBeacon> beacon{};
     std::unique_ptr<net::DnsSd> dns_sd{};
     std::unique_ptr<Reporter> reporter{};
+    std::shared_ptr<void> membership{};  ///< remembers that it was a member
     RefusalJournal refusals{};
     std::unique_ptr<KeyKeeper> keeper{};  ///< of cluster keys
     std::unique_ptr<Watching> watching{};
@@ -232,6 +234,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(DaemonOptions options) {
                               .opening = options.opening,
                               .failed = [&in](const Error& why) { in.end(why); }},
                              in.identity.keys));
+    if (options.role == NodeRole::Member) in.membership = remember_membership(*in.host, options.log);
     in.gossip = std::make_unique<Gossip>(*in.host, in.identity.keys, options.role == NodeRole::Member,
                                          options.log.area("gossip"));
     in.lost = std::make_unique<LostEvents>(*in.host, *in.gossip);
@@ -329,6 +332,7 @@ Result<void> Daemon::stop() {
         std::error_code ignored;
         std::filesystem::remove(in.socket, ignored);
     }
+    in.membership.reset();
     in.keeper.reset();
     in.reporter.reset();
     in.watching.reset();

@@ -15,6 +15,7 @@
 #include "consensus/consensus_rules.h"
 #include "consensus/judge.h"
 #include "node/mining.h"
+#include "node/room.h"
 #include "node/state_shelf.h"
 #include "node/status.h"
 #include "runtime/clock.h"
@@ -28,8 +29,14 @@ namespace {
 /// Headers below the newest final block that a starting node has in memory; older ones are looked up.
 constexpr std::uint64_t kHeadersBelowFinal = 1'024;
 constexpr seconds kDiskLook{5};
-/// Below twice what the store keeps free for itself no new orders are taken.
+/// While there is too little room: people wait for it.
+constexpr seconds kDiskLookSoon{1};
+/// Between two looks of a node that has much to do.
+constexpr milliseconds kRoomLook{250};
+/// Below twice what the store keeps free for itself nothing is taken, and then until there are two segments of the log
+/// more: the next one gets its room at once.
 constexpr std::uint64_t kDiskLow = 2 * store::Options{}.reserve_bytes;
+static_assert(kDiskRoomy == kDiskLow + 2 * store::Options{}.segment_bytes);
 /// Refusals that are remembered for those who ask later: about a megabyte.
 constexpr std::size_t kRefusalsMax = 4'096;
 constexpr std::string_view kNotes = "node";
@@ -122,6 +129,41 @@ bool has_new_token(const state::Delta& change) {
                        [&](const state::Change& one) { return !one.before && one.after && tokens.covers(one.key()); });
 }
 
+/// Writes that wait for room on the disk, in their order, and the disk as the node reads it: with what waits.
+class WaitingWrites final : public ledger::BlockSource {
+public:
+    explicit WaitingWrites(const store::Store& store) : store_(store) {}
+
+    [[nodiscard]] Result<ledger::Block> block(const ledger::BlockHash& hash) const override {
+        for (const core::Persist& one : waiting) {
+            const core::SharedBlock block = block_of(one.what);
+            if (block && hash_of(block->header) == hash) return *block;
+        }
+        return store_.block(hash);
+    }
+    [[nodiscard]] Result<state::Delta> change(const ledger::BlockHash& hash) const override {
+        for (const core::Persist& one : waiting) {
+            if (const auto* append = std::get_if<core::AppendBlock>(&one.what))
+                if (hash_of(append->block->header) == hash) return append->commit.delta;
+            if (const auto* move = std::get_if<core::MoveTip>(&one.what))
+                for (const core::MoveTip::Adopted& adopted : move->branch)
+                    if (adopted.hash == hash) return adopted.change;
+        }
+        return store_.change(hash);
+    }
+
+    std::deque<core::Persist> waiting{};
+
+private:
+    static core::SharedBlock block_of(const core::Write& what) {
+        if (const auto* append = std::get_if<core::AppendBlock>(&what)) return append->block;
+        if (const auto* keep = std::get_if<core::KeepBlock>(&what)) return keep->block;
+        return nullptr;
+    }
+
+    const store::Store& store_;
+};
+
 /// What the core starts from.
 Result<core::Start> start_of(const store::Chain& chain, const store::AcceptedLog& accepted) {
     const store::Store& store = chain.store();
@@ -167,6 +209,11 @@ struct Host::Inside {
     std::unique_ptr<store::AcceptedLog> accepted{};
     bool accepted_fails = false;  ///< said once
     std::unique_ptr<StoreHistory> history{};
+    std::unique_ptr<WaitingWrites> writes{};
+    core::Ticket written{};      ///< up to this nothing waits for room
+    core::Ticket sync_wanted{};  ///< beyond that: synced when it is written
+    bool disk_low = false;       ///< as the node was told
+    Time room_seen{};            ///< when it was looked at last
     std::unique_ptr<core::Node> node{};
 
     std::unique_ptr<stream::Timer> wake{};
@@ -215,6 +262,7 @@ struct Host::Inside {
         if (is_stepping) return;
         is_stepping = true;
         while (!events.empty() && !stopped && !has_failed) {
+            look_for_room(std::holds_alternative<core::Submit>(events.front()));
             const core::EventKind next = std::move(events.front());
             events.pop_front();
             std::vector<core::Notice> notices;
@@ -237,6 +285,10 @@ struct Host::Inside {
     void perform(core::Effect& effect, std::vector<core::Notice>& notices);
     Result<void> write(const core::Write& what);
     void note_accepted(const Result<void>& written);
+    void persist(core::Persist what);
+    void write_waiting();
+    void sync(core::Ticket up_to);
+    void look_for_room(bool now);
     void tell(const core::Answer& answer);
     void tell_lost(store::LostTx lost, std::optional<ledger::TxId> made_again);
     void publish(const std::vector<core::Notice>& notices);
@@ -287,13 +339,68 @@ void Host::Inside::note_accepted(const Result<void>& written) {
     }
 }
 
+void Host::Inside::persist(core::Persist what) {
+    const bool is_first = writes->waiting.empty();
+    writes->waiting.push_back(std::move(what));
+    if (is_first) write_waiting();
+    if (writes->waiting.empty() || disk_low) return;
+    // Somebody filled the disk between two looks: the node hears of it before anything else.
+    disk_low = true;
+    events.emplace_front(core::DiskLow{true});
+}
+
+/// To the disk with what waits, as far as there is room.
+void Host::Inside::write_waiting() {
+    while (!writes->waiting.empty()) {
+        const core::Persist& first = writes->waiting.front();
+        const auto done = write(first.what);
+        if (!done && done.error().kind != ErrorKind::Exhausted) return fail_with(done.error());
+        if (!done) {
+            if (!disk_low) log.warn("the disk has no room", {{"why", done.error()}});
+            return;
+        }
+        written = first.ticket;
+        writes->waiting.pop_front();
+    }
+    if (sync_wanted > core::Ticket{}) sync(std::exchange(sync_wanted, {}));
+}
+
+/// What waits is told as stored when it is: the rest of the question is asked again then.
+void Host::Inside::sync(core::Ticket up_to) {
+    if (writes->waiting.empty() || up_to <= written) return syncer->ask(up_to, true);
+    sync_wanted = std::max(sync_wanted, up_to);
+    syncer->ask(written, true);
+}
+
+/// Tells the node whether there is room, before what comes next: `now` when that is somebody's order, who is told at
+/// once instead of waiting for what nobody can write.
+void Host::Inside::look_for_room(bool now) {
+    const Time time = runtime::now();
+    if (!now && time >= room_seen && time < room_seen + kRoomLook) return;
+    room_seen = time;
+    const auto usage = chain->store().usage();
+    if (!usage) return;
+    const std::uint64_t free = usage->free_bytes;
+    if (!writes->waiting.empty()) write_waiting();
+    const bool low = !writes->waiting.empty() || free < (disk_low ? kDiskRoomy : kDiskLow);
+    if (low == disk_low) return;
+    disk_low = low;
+    if (low) {
+        log.warn("the disk is nearly full: nothing is taken until there is room",
+                 {{"freeMiB", free >> 20}, {"neededMiB", kDiskRoomy >> 20}});
+    } else {
+        log.info("the disk has room again", {{"freeMiB", free >> 20}});
+    }
+    events.emplace_front(core::DiskLow{low});
+}
+
 void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& notices) {
     if (const auto* send = std::get_if<core::Send>(&effect)) {
         if (peers != nullptr) peers->send(send->to, send->message);
-    } else if (const auto* persist = std::get_if<core::Persist>(&effect)) {
-        if (const auto written = write(persist->what); !written) fail_with(written.error());
-    } else if (const auto* sync = std::get_if<core::Sync>(&effect)) {
-        syncer->ask(sync->up_to, true);
+    } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
+        this->persist(std::move(*persist));
+    } else if (const auto* asked_sync = std::get_if<core::Sync>(&effect)) {
+        sync(asked_sync->up_to);
     } else if (const auto* wanted = std::get_if<core::Wake>(&effect)) {
         wake->set(stream::after(wanted->at - runtime::now()));
     } else if (std::holds_alternative<core::Continue>(effect)) {
@@ -430,14 +537,15 @@ void Host::Inside::follow_usual(const core::TipMoved& moved) {
 
 void Host::Inside::look_at_disk() {
     if (stopped) return;
-    if (const auto usage = chain->store().usage()) step(core::DiskLow{usage->free_bytes < kDiskLow});
+    room_seen = {};
+    step(core::Tick{});
     if (miner) {
         Writer out;
         out.u64(miner->nonce());
         (void)chain->store().put_note(kNotes, kNonce, out.view());
     }
     librarian->ask([this] { shelf->tidy(); }, false);
-    disk_look->set(stream::after(kDiskLook));
+    disk_look->set(stream::after(disk_low ? kDiskLookSoon : kDiskLook));
 }
 
 void Host::Inside::begin() {
@@ -490,8 +598,9 @@ Result<std::unique_ptr<Host>> Host::start(stream::IoContext& io, HostOptions opt
         in.log.warn("the list of accepted transactions is not whole", {{"what", in.accepted->finding()}});
     TRY(const auto start, start_of(*in.chain, *in.accepted));
     in.history = std::make_unique<StoreHistory>(in.chain->store());
+    in.writes = std::make_unique<WaitingWrites>(in.chain->store());
     auto node = core::Node::start(in.options.core, start,
-                                  {.blocks = in.chain->store(),
+                                  {.blocks = *in.writes,
                                    .history = *in.history,
                                    .rules = in.rules,
                                    .signatures = in.signatures,
@@ -506,10 +615,7 @@ Result<std::unique_ptr<Host>> Host::start(stream::IoContext& io, HostOptions opt
         if (in.node->has(condition)) in.conditions.insert(condition);
     in.publish({});
     in.librarian->ask([&in] { in.shelf->keep_for_open_tokens(); }, false);
-    in.strand.post([&in] {
-        in.look_at_disk();
-        in.step(core::Tick{});
-    });
+    in.strand.post([&in] { in.look_at_disk(); });
     return std::unique_ptr<Host>{new Host{std::move(inside)}};
 }
 
@@ -529,8 +635,13 @@ Result<void> Host::stop() {
     in.syncer->stop();
     in.node.reset();
     auto closed = in.has_failed ? Result<void>{} : in.accepted->sync();
-    if (auto chain_closed = in.has_failed ? Result<void>{} : in.chain->close(); closed)
+    if (auto chain_closed = in.has_failed ? Result<void>{} : in.chain->close(); !chain_closed || closed)
         closed = std::move(chain_closed);
+    if (!closed && closed.error().kind == ErrorKind::Exhausted) {
+        // All that anybody was told of is in the log; the next start reads from there what the index lacks.
+        in.log.warn("the disk is full: the next start takes longer", {{"why", closed.error()}});
+        closed = ok();
+    }
     in.chain.reset();
     return closed;
 }

@@ -12,6 +12,7 @@
 #include "ledger/block_json.h"
 #include "ledger/chain_records.h"
 #include "ledger/special_kinds.h"
+#include "node/room.h"
 #include "node/secrets/cluster_keys.h"
 
 namespace rhizome::node {
@@ -184,8 +185,13 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
                      "machine that has it: rhizome recover --force"});
                 break;
             case core::Condition::DiskFull:
-                warnings.push_back({"the disk is nearly full: no orders are taken",
-                                    "make room, or stop it and prune old blocks: rhizome chain prune"});
+                warnings.push_back(
+                    {fmt::format("the disk of this machine is nearly full: it takes no changes and follows nobody, and "
+                                 "answers reads as of block {}",
+                                 view.tip.height),
+                     fmt::format("delete other files until {} MiB are free: it goes on by itself then, and fetches "
+                                 "what it missed; or stop it and let go of old blocks: rhizome chain prune",
+                                 kDiskRoomy >> 20)});
                 break;
             case core::Condition::Accused:
                 warnings.push_back({"this machine is under evidence: it signed two things that contradict each other",

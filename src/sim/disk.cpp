@@ -61,6 +61,9 @@ void Disk::begin(const ledger::BlockHash& genesis, const ledger::BlockHash& seco
     now_ = {.blocks = {genesis, second}, .genesis = genesis, .second = second, .tip = second, .final_block = genesis};
     durable_ = now_;
     unsynced_.clear();
+    full_ = false;
+    waiting_.clear();
+    written_ = {};
     damaged_.clear();
 }
 
@@ -162,8 +165,21 @@ std::optional<std::string> Disk::write(core::Ticket ticket, const core::Write& w
     if (const auto* keep = std::get_if<core::KeepBlock>(&what)) damaged_.erase(hash_of(keep->block->header));
     auto broken = broken_rule(what);
     perform(what, now_);
+    if (full_) {
+        waiting_.emplace_back(ticket, what);
+        return broken;
+    }
+    written_ = ticket;
     unsynced_.emplace_back(ticket, what);
     return broken;
+}
+
+void Disk::set_full(bool full) {
+    full_ = full;
+    if (full || waiting_.empty()) return;
+    written_ = waiting_.back().first;
+    unsynced_.insert(unsynced_.end(), waiting_.begin(), waiting_.end());
+    waiting_.clear();
 }
 
 void Disk::sync(core::Ticket up_to) {
@@ -179,6 +195,8 @@ void Disk::lose(std::uint64_t keep) {
     const std::size_t kept = unsynced_.size() * static_cast<std::size_t>(keep) / 1'000;
     for (std::size_t i = 0; i < kept; ++i) perform(unsynced_[i].second, durable_);
     unsynced_.clear();
+    waiting_.clear();
+    written_ = {};  // the next life counts anew
     now_ = durable_;
 }
 

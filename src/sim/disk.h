@@ -48,16 +48,23 @@ struct DiskLimits {
 };
 
 /// One machine's disk. Writes are kept in the order they came; what is not synced may be lost when the power fails,
-/// from some point on (the store's log ends at the first record that is not whole).
+/// from some point on (the store's log ends at the first record that is not whole). What came while it was full is
+/// lost.
 class Disk final : public ledger::BlockSource, public core::History {
 public:
     explicit Disk(Archive& archive, const DiskLimits& limits = {}) : archive_(&archive), limits_(limits) {}
 
     /// A chain of these two blocks, durable.
     void begin(const ledger::BlockHash& genesis, const ledger::BlockHash& second);
-    /// Says which rule of the store a write breaks, when it does: there the process ends.
+    /// Says which rule of the store a write breaks, when it does: there the process ends. Without room it waits, with
+    /// all that comes after it, until `set_full(false)`.
     [[nodiscard]] std::optional<std::string> write(core::Ticket ticket, const core::Write& what);
     void sync(core::Ticket up_to);
+    void set_full(bool full);
+    [[nodiscard]] bool is_full() const { return full_; }
+    /// How many writes wait for room; and up to where none does.
+    [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
+    [[nodiscard]] core::Ticket written() const { return written_; }
 
     /// The power fails: `keep` in [0, 1000] says how much of what was not synced survives, in thousandths.
     void lose(std::uint64_t keep);
@@ -125,6 +132,9 @@ private:
     Contents now_;      ///< as the machine reads it
     Contents durable_;  ///< as a power failure leaves it at least
     std::vector<std::pair<core::Ticket, core::Write>> unsynced_;
+    bool full_ = false;
+    std::vector<std::pair<core::Ticket, core::Write>> waiting_;  ///< for room; `now_` has them all the same
+    core::Ticket written_{};
     std::shared_ptr<Contents> backup_;
     std::set<ledger::BlockHash> damaged_;
 };

@@ -60,6 +60,79 @@ TEST(ScenarioSim, APowerFailureTakesNothingThatWasAnsweredAsIncluded) {
     EXPECT_EQ(testing::first_fault(sim), "");
 }
 
+TEST(ScenarioSim, ADiskThatFillsAtOnceTakesNothingServesAndCatchesUp) {
+    Sim sim{{.seed = 21, .machines = 3}};
+    ASSERT_TRUE(grow_up(sim, 3));
+    sim.load(20, {0, 1});
+    sim.run(5s);
+    sim.set_disk_full(2, true);
+    const std::size_t mine = order(sim, 2, "refused");
+    ASSERT_TRUE(sim.orders()[mine].refused) << "somebody's order finds out at once";
+    EXPECT_EQ(sim.orders()[mine].refused->code, ledger::RejectCode::TooManyPending);
+    const auto served = sim.node(2).tip().height;
+    const auto final_before = sim.node(0).final_height();
+    sim.run(120s);
+    EXPECT_EQ(sim.node(2).tip().height, served) << "it follows nobody";
+    EXPECT_GT(sim.node(0).final_height(), final_before + 100) << "the others go on";
+    EXPECT_LE(sim.writes_waiting(2), 40u) << "what one step handed over, and some marks";
+    // Also over a restart.
+    sim.crash(2);
+    sim.start(2);
+    sim.run(20s);
+    EXPECT_TRUE(sim.node(2).has(core::Condition::DiskFull));
+    EXPECT_LE(sim.node(2).tip().height, served);
+    sim.set_disk_full(2, false);
+    EXPECT_TRUE(sim.run_until([&] { return sim.node(2).tip().height + 20 > sim.node(0).tip().height; }, 10s))
+        << sim.node(2).tip().height.number() << " of " << sim.node(0).tip().height.number();
+    sim.load(0, {});
+    // It votes: without the third nothing becomes final.
+    sim.crash(1);
+    const std::size_t after = order(sim, 2, "after");
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[after].stage == core::Stage::Final; }, 20s));
+    EXPECT_EQ(testing::first_fault(sim), "");
+}
+
+TEST(ScenarioSim, AllDisksFillAtOnceAndNothingThatWasToldIsLost) {
+    for (const bool power_fails : {false, true}) {
+        Sim sim{{.seed = 22, .machines = 3}};
+        ASSERT_TRUE(grow_up(sim, 3));
+        sim.load(50, {0, 1, 2});
+        sim.run(3s);
+        for (std::size_t who = 0; who < 3; ++who) sim.set_disk_full(who, true);
+        sim.run(6s);
+        sim.load(0, {});
+        for (std::size_t who = 0; who < 3; ++who) {
+            EXPECT_TRUE(sim.node(who).has(core::Condition::DiskFull));
+            if (!power_fails) continue;
+            sim.crash(who);
+            sim.start(who);
+        }
+        sim.run(5s);
+        for (std::size_t who = 0; who < 3; ++who) sim.set_disk_full(who, false);
+        EXPECT_TRUE(sim.run_until([&] { return all_closed(sim) && sim.distinct_tips() == 1; }, 30s))
+            << sim.open_orders() << " orders open, " << sim.distinct_tips() << " tips";
+        for (const Order& one : sim.orders())
+            EXPECT_TRUE(!one.is_new || !one.included || one.stage == core::Stage::Final);
+        EXPECT_EQ(testing::first_fault(sim), "");
+    }
+}
+
+TEST(ScenarioSim, ALoneVotersDiskFillsWhileItSeals) {
+    Sim sim{{.seed = 23, .machines = 1}};
+    sim.run(10s);
+    sim.set_disk_full(0, true);
+    const auto final_before = sim.node(0).final_height();
+    sim.run(30s);
+    EXPECT_LE(sim.node(0).final_height(), final_before) << "what is on no disk is not final";
+    sim.crash(0);
+    sim.start(0);
+    sim.run(30s);
+    sim.set_disk_full(0, false);
+    const std::size_t after = order(sim, 0, "after");
+    EXPECT_TRUE(sim.run_until([&] { return sim.orders()[after].stage == core::Stage::Final; }, 10s));
+    EXPECT_EQ(testing::first_fault(sim), "");
+}
+
 TEST(ScenarioSim, ALoneMachineKeepsAccepting) {
     Sim sim{{.seed = 1, .machines = 3}};
     ASSERT_TRUE(grow_up(sim, 3));

@@ -19,6 +19,8 @@ constexpr milliseconds kLinkUpMax{400};
 constexpr milliseconds kAskAgain{1'000};
 /// A part of a state is looked up and written out.
 constexpr milliseconds kLookUp{2};
+/// A host looks so often how much room its disk has.
+constexpr seconds kDiskLook{5};
 /// Disks that take longer are called slow by those who watch.
 constexpr milliseconds kQuickSyncMax{1};
 
@@ -141,8 +143,10 @@ void Sim::start(std::size_t index) {
     if (watch) see(index, Started{});
     if (power_changed) power_changed(index, true);
     update_links();
+    machine.sync_wanted = {};
+    machine.disk_noticed = machine.disk.is_full();
+    if (machine.disk_low || machine.disk_noticed) step(index, core::DiskLow{true});
     step(index, core::Tick{});
-    if (machine.disk_low) step(index, core::DiskLow{true});
     for (std::size_t order = 0; order < orders_.size(); ++order)
         if (orders_[order].open && orders_[order].machine == index)
             after(kAskAgain, [this, order] { ask_again(order); });
@@ -342,7 +346,46 @@ void Sim::set_clock(std::size_t index, microseconds ahead) {
 void Sim::set_disk_low(std::size_t index, bool low) {
     if (watch && machines_[index].disk_low != low) see(index, DiskChanged{low ? DiskState::Low : DiskState::Roomy});
     machines_[index].disk_low = low;
-    if (machines_[index].node) step(index, core::DiskLow{low});
+    if (machines_[index].node) step(index, core::DiskLow{low || machines_[index].disk_noticed});
+}
+
+void Sim::set_disk_full(std::size_t index, bool full) {
+    Machine& machine = machines_[index];
+    if (machine.disk.is_full() == full) return;
+    if (watch) see(index, DiskChanged{full ? DiskState::Full : DiskState::Roomy});
+    machine.disk.set_full(full);
+    if (full) {
+        after(microseconds{random_.between(0, microseconds{kDiskLook}.count())},
+              [this, index] { notice_full_disk(index); });
+        return;
+    }
+    machine.disk_noticed = false;
+    if (!machine.node) return;
+    if (machine.sync_wanted > core::Ticket{}) sync(index, std::exchange(machine.sync_wanted, {}));
+    step(index, core::DiskLow{machine.disk_low});
+}
+
+void Sim::notice_full_disk(std::size_t index) {
+    Machine& machine = machines_[index];
+    if (!machine.node || !machine.disk.is_full() || machine.disk_noticed) return;
+    machine.disk_noticed = true;
+    step(index, core::DiskLow{true});
+}
+
+/// One sync after the other, as on a real disk. What waits for room is not told as stored.
+void Sim::sync(std::size_t index, core::Ticket up_to) {
+    Machine& machine = machines_[index];
+    if (machine.disk.waiting() > 0 && up_to > machine.disk.written()) {
+        machine.sync_wanted = up_to;
+        up_to = machine.disk.written();
+    }
+    const auto took = microseconds{random_.between(machine.sync_min.count(), machine.sync_max.count())};
+    machine.disk_free = std::max(machine.disk_free, now_) + took;
+    at(machine.disk_free, [this, index, life = machine.life, up_to] {
+        if (machines_[index].life != life) return;
+        machines_[index].disk.sync(up_to);
+        step(index, core::Stored{up_to});
+    });
 }
 
 void Sim::clog(std::size_t index, microseconds sync_min, microseconds sync_max) {
@@ -468,18 +511,18 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
     } else if (auto* persist = std::get_if<core::Persist>(&effect)) {
         if (watch) see_write(index, persist->what);
         if (const auto* settled = std::get_if<core::ForgetAccepted>(&persist->what)) note_settled(index, settled->tx);
+        const bool is_block = std::holds_alternative<core::AppendBlock>(persist->what) ||
+                              std::holds_alternative<core::KeepBlock>(persist->what);
+        if (is_block && !machine.liar && machine.node->has(core::Condition::DiskFull))
+            checks_.fault(fmt::format("{} hands a block to its disk, which it knows to be full", name_of(index)));
         if (const auto broken = machine.disk.write(persist->ticket, persist->what); broken && !machine.liar)
             checks_.fault(fmt::format("machine {}'s store ends the process: {}", index, *broken));
-    } else if (const auto* sync = std::get_if<core::Sync>(&effect)) {
-        // One sync after the other, as on a real disk.
-        const auto took = microseconds{random_.between(machine.sync_min.count(), machine.sync_max.count())};
-        machine.disk_free = std::max(machine.disk_free, now_) + took;
-        const core::Ticket up_to = sync->up_to;
-        at(machine.disk_free, [this, index, life, up_to] {
-            if (machines_[index].life != life) return;
-            machines_[index].disk.sync(up_to);
-            step(index, core::Stored{up_to});
-        });
+        if (machine.disk.waiting() > 0 && !machine.disk_noticed)
+            at(now_, [this, index, life] {
+                if (machines_[index].life == life) notice_full_disk(index);
+            });
+    } else if (const auto* wanted = std::get_if<core::Sync>(&effect)) {
+        sync(index, wanted->up_to);
     } else if (const auto* wake = std::get_if<core::Wake>(&effect)) {
         const Time when = std::max(wake->at - machine.clock_ahead, now_);
         machine.wake = when;
@@ -493,9 +536,9 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
         for (const core::SignatureJob& job : verify->jobs)
             answer.good.push_back(signatures_.is_good(job.key, job.digest, job.signature));
         later(now_ + microseconds{static_cast<std::int64_t>(verify->jobs.size())}, std::move(answer));
-    } else if (const auto* wanted = std::get_if<core::LookUpState>(&effect)) {
+    } else if (const auto* asked = std::get_if<core::LookUpState>(&effect)) {
         later(now_ + kLookUp,
-              core::StateFound{wanted->to, std::make_shared<const core::Message>(look_up(index, *wanted))});
+              core::StateFound{asked->to, std::make_shared<const core::Message>(look_up(index, *asked))});
     } else if (const auto* order = std::get_if<core::Mine>(&effect)) {
         mine(index, *order);
     } else if (const auto* said = std::get_if<core::Answer>(&effect)) {
@@ -716,6 +759,7 @@ std::size_t Sim::submit(std::size_t machine, const ledger::SharedTx& tx) {
     const std::size_t index = orders_.size();
     orders_.push_back({.tx = tx, .machine = machine, .asked = now_});
     ++open_orders_;
+    notice_full_disk(machine);
     step(machine, core::Submit{core::ClientId{index + 1}, tx});
     if (!machines_[machine].node) after(kAskAgain, [this, index] { ask_again(index); });
     return index;
@@ -747,6 +791,7 @@ void Sim::ask_again(std::size_t index) {
         if (!up.empty()) order.machine = up[random_.below(up.size())];
     }
     if (is_up(order.machine)) {
+        notice_full_disk(order.machine);
         step(order.machine, core::Submit{core::ClientId{index + 1}, order.tx});
     } else {
         after(kAskAgain, [this, index] { ask_again(index); });

@@ -137,7 +137,12 @@ public:
     /// One of its blocks can no longer be read. Whoever finds that at a start puts in a new disk.
     bool misdirect(std::size_t machine);
     [[nodiscard]] bool has_damage(std::size_t machine) const { return machines_[machine].disk.is_damaged(); }
+    /// Its host has seen that the disk is nearly full, or has room again.
     void set_disk_low(std::size_t machine, bool low);
+    /// Somebody has filled the disk at once: writes wait, and the host finds out by the first of them, by an order, or
+    /// when it looks next.
+    void set_disk_full(std::size_t machine, bool full);
+    [[nodiscard]] std::size_t writes_waiting(std::size_t machine) const { return machines_[machine].disk.waiting(); }
     void clog(std::size_t machine, microseconds sync_min, microseconds sync_max);
     void set_hash_rate(std::size_t machine, std::uint64_t nonces_a_second);
     /// From now on the machine lies in this way.
@@ -243,8 +248,10 @@ private:
         Time disk_free{};
         std::unique_ptr<Byzantine> liar{};
         bool disk_low = false;
-        core::MiningId mining{};  ///< the newest it looks for
-        std::uint64_t nonce = 0;  ///< where it goes on
+        bool disk_noticed = false;   ///< that it is full
+        core::Ticket sync_wanted{};  ///< of what waits for room
+        core::MiningId mining{};     ///< the newest it looks for
+        std::uint64_t nonce = 0;     ///< where it goes on
         std::uint64_t hash_rate = 0;
         std::optional<microseconds> dies_speaking{};  ///< and is back after so long
     };
@@ -264,6 +271,8 @@ private:
     void step(std::size_t machine, core::EventKind kind);
     void drain_inbox(std::size_t machine);
     void perform(std::size_t machine, core::Effect& effect);
+    void sync(std::size_t machine, core::Ticket up_to);
+    void notice_full_disk(std::size_t machine);
     void mine(std::size_t machine, const core::Mine& order);
     /// Whether it speaks with others at all.
     [[nodiscard]] bool is_running(std::size_t machine) const { return is_up(machine) || fetching(machine) != nullptr; }

@@ -470,7 +470,13 @@ private:
                 if (may_lose_votes(who)) (void)sim_.misdirect(who);
                 break;
             case 1: sim_.clog(who, microseconds{1'000}, microseconds{random_.between(2'000, 400'000)}); break;
-            default: sim_.set_disk_low(who, random_.chance(1, 2)); break;
+            default:
+                if (random_.chance(1, 2)) {
+                    sim_.set_disk_full(who, random_.chance(1, 2));
+                } else {
+                    sim_.set_disk_low(who, random_.chance(1, 2));
+                }
+                break;
         }
     }
 
@@ -570,6 +576,7 @@ private:
             sim_.pause(i, microseconds{0});
             sim_.set_clock(i, microseconds{0});
             sim_.set_disk_low(i, false);
+            sim_.set_disk_full(i, false);
             sim_.clog(i, microseconds{100}, microseconds{400});
         }
     }

@@ -44,6 +44,7 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 std::string_view disk_text(DiskState state) {
     switch (state) {
         case DiskState::Low: return "its disk is nearly full";
+        case DiskState::Full: return "its disk is full";
         case DiskState::Roomy: return "its disk has room again";
         case DiskState::Slow: return "its disk becomes slow";
         case DiskState::Quick: return "its disk is quick again";

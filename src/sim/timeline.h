@@ -45,7 +45,7 @@ struct Paused {
 struct ClockSet {
     microseconds ahead{};  ///< of the true time
 };
-enum class DiskState : std::uint8_t { Low, Roomy, Slow, Quick, Copied, Damaged, New, Restored };
+enum class DiskState : std::uint8_t { Low, Full, Roomy, Slow, Quick, Copied, Damaged, New, Restored };
 struct DiskChanged {
     DiskState state = DiskState::Low;
 };

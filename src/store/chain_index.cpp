@@ -100,6 +100,9 @@ Bytes encode(const IndexHead& head) {
     return std::move(out).take();
 }
 
+/// More than the table of readers takes.
+constexpr std::uint64_t kLockBytes = 16u << 10;
+
 Result<IndexHead, DecodeFault> decode_index_head(ByteView bytes) {
     Reader in{bytes};
     IndexHead head;
@@ -136,9 +139,15 @@ Result<Bytes> note_key(std::string_view table, std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<ChainIndex>> ChainIndex::open(const std::filesystem::path& folder) {
-    // Locks left by a killed process are of no use: the folder's own lock says that we are alone.
+    // Locks left by a killed process are of no use, and LMDB begins anew with the file since nobody else holds it. It
+    // writes there through a map: where the blocks are missing and the disk is full, that would end the process.
+    const std::filesystem::path locks = folder / "lock.mdb";
     std::error_code ignored;
-    std::filesystem::remove(folder / "lock.mdb", ignored);
+    const bool there = std::filesystem::exists(locks, ignored);
+    {
+        TRY(const auto file, detail::File::open(locks, there ? detail::File::Mode::Write : detail::File::Mode::Create));
+        TRY(file.allocate(0, kLockBytes));
+    }  // closed: that would end the locks that LMDB takes
     TRY(auto environment, detail::Environment::open(folder, 16));
     std::unique_ptr<ChainIndex> index{new ChainIndex{std::move(environment)}};
     Tables& tables = index->tables_;
@@ -311,7 +320,16 @@ Result<state::StateView> ChainIndex::state(Parallel& parallel) const {
 
 // ---- writing --------------------------------------------------------------------------------------------------------
 
+Result<void> ChainIndex::mark_in_use() {
+    const std::lock_guard lock{marking_};
+    if (marked_) return {};
+    TRY(mark_index_in_use(path().parent_path()));
+    marked_ = true;
+    return {};
+}
+
 Result<ChainIndex::Update> ChainIndex::update() {
+    TRY(mark_in_use());
     TRY(auto transaction, environment_.write());
     return Update{*this, std::move(transaction)};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -114,6 +115,8 @@ public:
         Bytes scratch_;
     };
     Result<Update> update();
+    /// Says in `index/seal` that this file is in use, unless that is done. Nothing is updated before.
+    Result<void> mark_in_use();
     /// The state table of a new index, in as many transactions as keep memory small: until a head says so it is
     /// nobody's. The last of them comes back, to put the head in and to commit.
     Result<Update> fill_state(const state::StateView& view);
@@ -125,6 +128,8 @@ private:
     };
     explicit ChainIndex(detail::Environment environment) : environment_(std::move(environment)) {}
     detail::Environment environment_;
+    std::mutex marking_{};
+    bool marked_ = false;
     Tables tables_;
 };
 

@@ -114,7 +114,7 @@ Result<std::unique_ptr<Store>> Store::begin(const std::filesystem::path& folder,
     inside->tip = inside->base = inside->final_block = info_of(id.hash, row);
     inside->tx_total = row.tx_count;
     TRY(inside->index, ChainIndex::open(inside->folder.index()));
-    TRY(mark_index_in_use(inside->folder.index()));
+    TRY(inside->index->mark_in_use());
     const IndexHead head{.log = inside->log->end(),
                          .durable = inside->log->durable(),
                          .facts = inside->facts,
@@ -203,7 +203,7 @@ Result<Ticket> Store::move_tip(const BlockHash& tip, std::span<const Adopted> br
 }
 
 Result<Ticket> Store::record_vote(ByteView record) {
-    if (!inside_->facts.votes_complete)
+    if (!inside_->facts.votes_complete || inside_->forgets_votes())
         return fail(ErrorKind::Denied,
                     fmt::format("nothing is signed from {} yet: what was signed before may not be known there",
                                 inside_->folder.path().native()));
@@ -218,6 +218,7 @@ Result<Ticket> Store::mark_final(const BlockHash& hash) {
     TRY(const BlockInfo block, info(hash));
     ensure(on_chain(block), "a final block is of the chain");
     ensure(block.height() >= inside_->facts.final_block.height, "the final block goes back only with the chain");
+    TRY(inside_->arrive());
     Facts facts = inside_->facts;
     facts.final_block = {.hash = hash, .height = block.height()};
     Writer out;
@@ -283,11 +284,17 @@ BlockInfo Store::base() const { return inside_->base; }
 
 VoteMemory Store::votes() const {
     const std::lock_guard lock{inside_->mutex};
-    return {.complete = inside_->facts.votes_complete, .record = inside_->facts.vote, .id = inside_->facts.record_id};
+    // On a full disk: no id stands on it that others could be told.
+    const bool forgets = inside_->forgets_votes();
+    return {.complete = inside_->facts.votes_complete && !forgets,
+            .record = inside_->facts.vote,
+            .id = forgets ? ledger::VoteRecordId{} : inside_->facts.record_id};
 }
 
 Result<Checkpoint> Store::load_checkpoint(Parallel& parallel) const {
-    TRY(inside_->indexer->settle(false));  // what it stands after must be known
+    // What it stands after must be known. Where the index waits for room, those who wait for the index know it.
+    if (const auto settled = inside_->indexer->settle(false); !settled && settled.error().kind != ErrorKind::Exhausted)
+        return Fail{settled.error()};
     const BlockId id = inside_->indexer->checkpoint();
     inside_->indexer->set_checkpoint_state(std::nullopt);  // until the root is known to be right
     if (id.hash.is_zero()) return Fail{not_found("the index has no checkpoint")};

@@ -18,6 +18,7 @@
 #include "support/same_disk.h"
 #include "support/stored_chain.h"
 #include "support/temp_folder.h"
+#include "support/waiting.h"
 
 namespace rhizome::store {
 namespace {
@@ -187,6 +188,65 @@ TEST(StoreFaultsKill, AFullDiskRefusesAndThenGoesOn) {
         world.disk.stop();
         ASSERT_NO_FATAL_FAILURE(world.check(world.home / "data"));
     }
+}
+
+TEST(StoreFaultsKill, AFullDiskIsOpenedForReadingAndGoesOnWhenThereIsRoom) {
+    for (const bool orderly : {true, false})
+        for (const bool copied : {false, true}) {
+            SCOPED_TRACE(fmt::format("orderly {}, copied {}", orderly, copied));
+            FaultWorld world;
+            for (std::uint64_t i = 1; i <= 5; ++i) ASSERT_TRUE(world.step(i)) << test::text(world.errors);
+            if (orderly) {
+                ASSERT_TRUE(world.world.close());
+            } else {
+                world.world.kill();
+            }
+            const fs::path data = world.home / "data";
+            if (copied) {
+                ASSERT_TRUE(runtime::replace_file(place_of(data), "x", 0600));
+            }
+            // Not even what opening itself gives back: somebody else takes that at once.
+            world.disk.limit_space(0);
+            for (const auto& [on, file] : {std::pair{Fault::On::Write, "place"}, std::pair{Fault::On::Write, ".tmp"},
+                                           std::pair{Fault::On::Allocate, ".log"}})
+                world.disk.fail({.on = on, .name_has = file, .times = Fault::kForEver, .error = ENOSPC});
+            auto opened = Chain::open(data, world.world.rules(), world.world.parallel(), kSmallForFaults);
+            ASSERT_TRUE(opened) << opened.error().message;
+            Store& store = (*opened)->store();
+            const auto last = [&](const Store& at) { return at.votes().record; };
+            EXPECT_EQ((*opened)->tip().height.number(), world.promised);
+            EXPECT_EQ(last(store), world.promised_vote);
+            EXPECT_EQ(store.votes().complete, !copied);
+            EXPECT_FALSE(store.findings().empty());
+            const auto chain = std::span{world.world.memory().blocks()}.first(world.promised + 1);
+            const auto answers =
+                test::ask_everything(**opened, chain, std::span{world.world.memory().commits()}.first(chain.size()));
+            EXPECT_EQ(answers.wrong, "") << test::text(answers.refusals);
+            const auto vote = store.record_vote(Bytes{9});
+            ASSERT_FALSE(vote);
+            EXPECT_EQ(vote.error().kind, copied ? ErrorKind::Denied : ErrorKind::Exhausted) << vote.error().message;
+            const auto marked = store.mark_final(store.tip().hash);
+            ASSERT_FALSE(marked) << "nothing is written before what opening has to write down";
+            EXPECT_EQ(marked.error().kind, ErrorKind::Exhausted) << marked.error().message;
+            const auto closed = store.close();
+            ASSERT_FALSE(closed);
+            EXPECT_EQ(closed.error().kind, ErrorKind::Exhausted) << closed.error().message;
+            opened->reset();
+            // Once more, and then there is room.
+            opened = Chain::open(data, world.world.rules(), world.world.parallel(), kSmallForFaults);
+            ASSERT_TRUE(opened) << opened.error().message;
+            world.disk.clear_faults();
+            world.disk.limit_space(std::nullopt);
+            ASSERT_TRUE((*opened)->store().mark_final((*opened)->store().tip().hash));
+            EXPECT_EQ((*opened)->store().votes().complete, !copied);
+            // What was begun without room may end as it began.
+            ASSERT_TRUE(test::eventually([&] { return (*opened)->store().settle(true).has_value(); }));
+            opened->reset();
+            const auto again = Store::open(data, kSmallForFaults);
+            ASSERT_TRUE(again) << again.error().message;
+            EXPECT_EQ((*again)->votes().complete, !copied) << "a copy stays one";
+            world.disk.stop();
+        }
 }
 
 TEST(StoreFaultsKill, NotesThatWaitForRoomOnTheDiskHaveABound) {

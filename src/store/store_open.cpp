@@ -58,11 +58,12 @@ Result<void> open_index(const DataFolder& folder, const IndexFinding& finding, s
     const std::filesystem::path file = folder.index() / "data.mdb";
     std::string why;
     if (finding.trust == IndexTrust::Sealed || finding.trust == IndexTrust::Ours) {
-        TRY(mark_index_in_use(folder.index()));
         auto opened = ChainIndex::open(folder.index());
         if (opened) {
             index = *std::move(opened);
-            return {};
+            // Nothing changes the file before this is done: without room for it, it is tried again then.
+            const auto marked = index->mark_in_use();
+            return marked || marked.error().kind == ErrorKind::Exhausted ? ok() : marked;
         }
         if (opened.error().kind != ErrorKind::Corrupt) return Fail{opened.error()};
         why = opened.error().message;
@@ -85,7 +86,7 @@ Result<void> open_index(const DataFolder& folder, const IndexFinding& finding, s
     TRY(runtime::make_folder(folder.index(), 0700));  // somebody may have removed all of it
     TRY(discard_index(folder.index()));
     TRY(index, ChainIndex::open(folder.index()));
-    return mark_index_in_use(folder.index());
+    return index->mark_in_use();
 }
 
 }  // namespace
@@ -139,30 +140,41 @@ Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, 
     TRY(store->inside_->tip, store->info(store->inside_->facts.tip.hash));
     TRY(store->inside_->final_block, store->info(store->inside_->facts.final_block.hash));
     TRY(store->inside_->base, store->info(store->inside_->facts.base.hash));
-    TRY(store->inside_->arrive(place));
+    store->inside_->arriving = place;
+    if (const auto arrived = store->inside_->arrive(); !arrived) {
+        if (arrived.error().kind != ErrorKind::Exhausted) return Fail{arrived.error()};
+        store->inside_->findings.push_back(
+            {.what = fmt::format("the disk of {} is full: it can be read, and nothing is written until there is room",
+                                 folder.native()),
+             .file = folder});
+    }
     return store;
 }
 
 /// From here on this directory is the one that signs, if its vote record allows it.
-Result<void> Store::Inside::arrive(const PlaceFinding& place) {
-    const bool moved = place.trust != PlaceTrust::Same;
+Result<void> Store::Inside::arrive() {
+    if (!arriving) return {};
+    TRY(index->mark_in_use());
     const bool has_id = facts.votes_complete || facts.record_id != ledger::VoteRecordId{};
     // Also when it was lost before: what the owner says of a directory by the id of its record is not said of a copy.
-    if (moved || !has_id) {
+    if (forgets_votes() || !has_id) {
         TRY(lose_votes());
         TRY(log->sync());  // before the place is ours: the next opening will not know
     }
-    if (moved) {
+    if (forgets_votes())
         findings.push_back(
             {.what = fmt::format("the data directory {} is not where it was: {}. What the node has signed since is not "
                                  "known here, so it signs nothing until the chain shows that it is safe",
-                                 folder.path().native(), place.what),
+                                 folder.path().native(), arriving->what),
              .file = place_of(folder.path())});
-    }
-    return mark_place(folder.path());
+    TRY(mark_place(folder.path()));
+    const std::lock_guard lock{mutex};
+    arriving.reset();
+    return {};
 }
 
 Result<void> Store::close() {
+    TRY(inside_->arrive());
     TRY(inside_->log->sync());
     TRY(inside_->indexer->settle(true));
     inside_->indexer.reset();

@@ -372,6 +372,16 @@ void remember(Service& service, const Call& call, const Draft& draft, const Foun
     service.remember(tx->id, std::move(request));
 }
 
+/// Why a change was refused. A full disk does not pass while a client waits and asks again, as clients do after 429: so
+/// that it shows the sentence at once, 507.
+Status refusal_of(Backend& backend, const ledger::Reject& refused, const Kind& kind, std::string_view name) {
+    if (refused.code == ledger::RejectCode::TooManyPending)
+        for (const HealthCheck& check : backend.health())
+            if (check.name == "DiskFull" && !check.good)
+                return {.code = 507, .reason = "InsufficientStorage", .message = refused.why};
+    return status_of(refused, kind, name);
+}
+
 /// Waits until there is something newer than `seen`.
 Task<void> wait_for_news(SharedService service, stream::Strand strand, Revision seen) {
     const auto mail = std::make_shared<Mail>(strand);
@@ -585,7 +595,7 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
             reply.headers.emplace_back("Rhizome-Stage", name(progress->stage));
             co_return reply;
         }
-        last = status_of(*progress->refused, *call.kind, path->name());
+        last = refusal_of(service->backend, *progress->refused, *call.kind, path->name());
         if (!may_try_again(*progress->refused)) break;
         co_await wait_for_news(service, strand, found.newest);
     }

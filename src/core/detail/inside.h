@@ -488,6 +488,8 @@ struct Node::Inside final : consensus::BlockLore {
     void verified(const Verified& event);
     void drain_parked();
     void heard(PeerId from, const Status& message);
+    /// Its newest block, when that is not here.
+    void ask_for_tip(PeerId from);
     void send_status(PeerId to);
     void send_statuses();
     void send(PeerId to, Message message);
@@ -512,6 +514,10 @@ struct Node::Inside final : consensus::BlockLore {
 
     // ---- handlers/disk.cpp
     // -------------------------------------------------------------------------------------------
+    /// Too little room for more, or enough again.
+    void disk_low(bool low);
+    /// Blocks may be taken: there is room to write them down.
+    [[nodiscard]] bool has_room() const;
     Ticket persist(Write what);
     void request_sync();
     /// What a block of its own waits for on its way to the disk: until then it leaves for nobody, and is neither final

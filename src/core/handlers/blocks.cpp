@@ -121,7 +121,7 @@ std::optional<ledger::BlockHash> Node::Inside::hash_below(const HeaderNode* goal
 
 void Node::Inside::want_blocks(PeerId from, const ledger::BlockHash& wanted) {
     const auto peer = peers.find(from);
-    if (peer == peers.end()) return;
+    if (peer == peers.end() || !has_room()) return;
     // What lies in between comes headers first: all of it would come twice.
     if (catch_up.is_active() && is_far(peer->second.height)) return;
     if (peer->second.asked_blocks && now < *peer->second.asked_blocks + config.answer_timeout) return;
@@ -155,6 +155,7 @@ void Node::Inside::take_checked(PeerId from, const SharedBlock& block, std::vect
 }
 
 void Node::Inside::take(PeerId from, const SharedBlock& block, Keeping keeping, const std::function<bool()>& is_whole) {
+    if (!has_room()) return;  // whoever sent it is asked again when there is
     const auto hash = hash_of(block->header);
     if (unreadable.contains(hash) && ledger::is_whole(*block)) {
         blocks.put(hash, block);
@@ -268,6 +269,7 @@ void Node::Inside::take_orphans(const ledger::BlockHash& parent) {
 }
 
 void Node::Inside::take_future() {
+    if (!has_room()) return;
     bool any = false;
     while (!future.empty()) {
         const auto first = future.begin();

@@ -74,7 +74,7 @@ bool Node::Inside::is_far(ledger::Height height) const {
 
 void Node::Inside::begin_catch_up(PeerId guide) {
     const auto peer = peers.find(guide);
-    if (peer == peers.end() || now < peer->second.guide_after) return;
+    if (peer == peers.end() || now < peer->second.guide_after || !has_room()) return;
     // Who was slow before is given longer, but only while nobody else offers to lead.
     if (guide != catch_up.guide() && catch_up.is_late(now) && catch_up.headers() == 0) leave_guide(FalseWay::Silent);
     if (catch_up.is_active()) return;
@@ -109,7 +109,7 @@ void Node::Inside::ask_headers() {
 }
 
 void Node::Inside::heard(PeerId from, const Headers& message) {
-    if (!may_show_headers(from)) return;
+    if (!may_show_headers(from) || !has_room()) return;
     // A late answer is as good as one in time, while nobody else has shown anything.
     if (from != catch_up.guide()) {
         if (const auto asked = peers.find(catch_up.guide()); asked != peers.end()) asked->second.owes_headers = true;

@@ -133,6 +133,7 @@ void Node::Inside::go_on_following() {
             step_mover();
             continue;
         }
+        if (!has_room()) return settle();  // what was begun is at its end
         const HeaderNode* best = tip_to_follow();
         if (best == at) {
             settle();

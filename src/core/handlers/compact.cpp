@@ -52,7 +52,7 @@ SharedMessage Node::Inside::compact_for(PeerState& peer, const SharedBlock& bloc
 void Node::Inside::heard(PeerId from, const CompactBlock& message) {
     const auto hash = hash_of(message.sealed.header);
     if (const auto peer = peers.find(from); peer != peers.end()) peer->second.known_blocks.put(hash, 0);
-    if (tree.find(hash) != nullptr || invalid.contains(hash) || open_compacts.contains(hash)) return;
+    if (tree.find(hash) != nullptr || invalid.contains(hash) || open_compacts.contains(hash) || !has_room()) return;
     ++traffic.compact_heard;
     const ledger::Block bare{
         .header = message.sealed.header, .signature = message.sealed.signature, .txs = {}, .seal = message.sealed.seal};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/safety_rule.h"
 #include "core/detail/inside.h"
 
 namespace rhizome::core {
@@ -26,6 +27,20 @@ std::optional<Ticket> Node::Inside::told_with(const ledger::BlockHash& hash) {
         return std::nullopt;
     request_sync();
     return last_ticket;
+}
+
+bool Node::Inside::has_room() const {
+    return !conditions.contains(Condition::DiskFull) || !holds(SafetyRule::NothingOnAFullDisk);
+}
+
+void Node::Inside::disk_low(bool low) {
+    if (low == conditions.contains(Condition::DiskFull)) return;
+    set_condition(Condition::DiskFull, low);
+    if (low) return catch_up.end();  // the bodies at hand would have to be written
+    // What came meanwhile was not taken: whoever has it is asked, and told where this node stands.
+    next_status = now;
+    for (const auto& [id, peer] : peers) ask_for_tip(id);
+    follow_best();
 }
 
 void Node::Inside::request_sync() { sync_wanted = true; }

@@ -141,16 +141,9 @@ void Node::Inside::heard(PeerId from, const Status& message) {
     catch_up.note_height(from, message.height);
     // With more of them once a second will do.
     if (peers.size() <= 2 || clock.is_ahead()) check_clock();
-    // What ends in a lower generation is never followed again: fetching all of it would keep this node from sealing.
-    if (message.generation >= generation() && tree.find(message.tip) == nullptr && !invalid.contains(message.tip)) {
-        if (is_far(message.height)) {
-            begin_catch_up(from);
-        } else {
-            want_blocks(from, message.tip);
-        }
-    }
+    ask_for_tip(from);
     go_on_catching_up();
-    if (!unreadable.empty()) want_unreadable(from);
+    if (!unreadable.empty() && has_room()) want_unreadable(from);
     if (!relay.empty())
         for (const auto& one : message.votes)
             if (one.sum != 0 && one.sum == book.sum_of(one.epoch)) relay.note_same(one.epoch, from);
@@ -171,6 +164,17 @@ void Node::Inside::heard(PeerId from, const Status& message) {
             const auto since = std::min(message.justified.epoch, message.final_checkpoint.epoch);
             send(from, WantVotes{since});
         }
+    }
+}
+
+void Node::Inside::ask_for_tip(PeerId from) {
+    const PeerState& peer = peers.at(from);
+    // What ends in a lower generation is never followed again: fetching all of it would keep this node from sealing.
+    if (peer.generation < generation() || tree.find(peer.tip) != nullptr || invalid.contains(peer.tip)) return;
+    if (is_far(peer.height)) {
+        begin_catch_up(from);
+    } else {
+        want_blocks(from, peer.tip);
     }
 }
 

@@ -128,7 +128,7 @@ void Node::Inside::set_wake() {
     if (conditions.contains(Condition::Starting) && now < alone_until) consider(alone_until);
     consider(next_vote());
     consider(next_seal());
-    if (!future.empty()) consider(now + (future.begin()->first - newest_to_take()));
+    if (!future.empty() && has_room()) consider(now + (future.begin()->first - newest_to_take()));
     // By the host's clock.
     wake = clock.wall_at(std::max(wake, now));
     if (wake != asked_wake || clock.wall() >= asked_wake) {

@@ -124,7 +124,9 @@ void Node::Inside::submit(const Submit& event) {
     if (conditions.contains(Condition::DiskFull))
         return answer(Stage::Refused, {},
                       ledger::Reject{.code = RejectCode::TooManyPending,
-                                     .why = "this node's disk is full: it takes no orders until there is room"});
+                                     .why = "the disk of the machine that was asked is full, so it takes no changes "
+                                            "until there is room, and then by itself (it goes on answering reads): "
+                                            "make room there (rhizome status says how much), or ask another machine"});
     if (awaited.size() >= config.accepted_max || awaited_bytes + event.tx->bytes > config.accepted_bytes_max)
         return answer(Stage::Refused, {},
                       ledger::Reject{.code = RejectCode::TooManyPending,

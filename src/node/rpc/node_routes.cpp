@@ -2,6 +2,7 @@
 // The node itself: how it is, whom it knows, what decides in its cluster.
 #include "consensus/electorate.h"
 #include "ledger/block_json.h"
+#include "node/membership.h"
 #include "node/metrics.h"
 #include "node/rpc/route.h"
 #include "node/status.h"
@@ -19,10 +20,22 @@ json::Array peer_rows(const Context& context) {
     return context.sources.peers ? context.sources.peers() : json::Array{};
 }
 
+/// Of a node that is to be a member.
+std::optional<MembershipLost> lost_member(const Context& context) {
+    return context.sources.role == "member" ? membership_lost(context.host) : std::nullopt;
+}
+
 Response status(const Context& context, const Call&) {
     json::Object body = status_json(*context.host.view(), context.host.key(), runtime::now());
     if (const auto extent = context.host.store().extent()) body.set("historyFrom", extent->bodies_from.number());
     body.set("role", context.sources.role);
+    if (const auto lost = lost_member(context)) {
+        body.set("membershipLost",
+                 json::Object{{"node", lost->node}, {"height", lost->since.number()}, {"undone", lost->undone}});
+        const Warning warning = warning_of(*lost);
+        if (json::Value* warnings = body.find("warnings"); warnings != nullptr && warnings->is_array())
+            warnings->if_array()->push_back(json::Object{{"what", warning.what}, {"hint", warning.hint}});
+    }
     if (context.sources.watching) body.set("watching", context.sources.watching());
     body.set("version", context.sources.version);
     body.set("started", to_rfc3339(context.sources.started));
@@ -98,6 +111,7 @@ Response ready(const Context& context, const Call&) {
     for (const core::Condition condition : context.host.view()->conditions)
         if (condition != core::Condition::VotesLost)
             return text_response(std::string{node::name(condition)} + "\n", 503);
+    if (const auto lost = lost_member(context)) return text_response(lost->undone ? "JoinUndone\n" : "Removed\n", 503);
     return text_response("ok\n");
 }
 

@@ -35,6 +35,7 @@ void Store::Inside::start_indexer(const IndexHead& head) {
 }
 
 Result<void> Store::Inside::check_room() {
+    TRY(arrive());
     TRY(indexer->wait_for_room());
     TRY(const std::uint64_t free, folder.free_bytes());
     // Room inside the segment is ours already; what else is needed comes on top of the reserve.
@@ -69,6 +70,7 @@ Result<Ticket> Store::Inside::write(RecordKind kind, ByteView payload, Facts fac
 Result<Ticket> Store::Inside::write_vote(RecordKind kind, ByteView record) {
     if (record.size() > kVoteBytesMax)
         return fail(ErrorKind::Exhausted, fmt::format("a vote record of {} bytes is too large", record.size()));
+    TRY(arrive());
     Facts after = facts;
     after.vote = {record.begin(), record.end()};
     if (kind == RecordKind::VotesKnown) {

@@ -33,6 +33,7 @@ struct Store::Inside {
     std::unique_ptr<SegmentLog> log{};
     std::unique_ptr<ChainIndex> index{};
     std::unique_ptr<detail::Indexer> indexer{};
+    std::optional<PlaceFinding> arriving{};  ///< until it is written down; writing is one thread's
 
     SegmentLog::Settings log_settings(const ledger::ChainId& chain);
     void start_indexer(const IndexHead& head);
@@ -42,9 +43,13 @@ struct Store::Inside {
     // ---- writing ---------------------------------------------------------------------------------------------------
     Result<Ticket> write(RecordKind kind, ByteView payload, Facts facts_after, detail::IndexItem item);
     Result<Ticket> write_vote(RecordKind kind, ByteView record);
-    Result<void> arrive(const PlaceFinding& place);
     /// The vote record is not complete from here on, and has a new id.
     Result<Ticket> lose_votes();
+    /// Writes down what opening found, unless that is done: until then nothing else is written. Exhausted on a full
+    /// disk: it is tried again with the next write.
+    Result<void> arrive();
+    /// The directory is not where it was, and its log does not say so yet.
+    [[nodiscard]] bool forgets_votes() const { return arriving && arriving->trust != PlaceTrust::Same; }
     Result<Ticket> add_block(RecordKind kind, const ledger::Block& block, std::span<const ledger::TxId> ids,
                              const std::optional<state::Delta>& change, KeepChange keep);
     void set_tip(const BlockInfo& block, std::uint64_t total);

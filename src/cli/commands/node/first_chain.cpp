@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "cli/commands/founding.h"
 #include "cli/commands/tx/shared.h"
 #include "cli/data_option.h"
 #include "cli/offline_chain.h"
@@ -14,6 +15,7 @@
 #include "node/state_fetching.h"
 #include "runtime/files.h"
 #include "runtime/log_stream.h"
+#include "store/data_folder.h"
 #include "store/unfinished.h"
 
 namespace rhizome::cli {
@@ -130,6 +132,27 @@ Result<void> begin_chain(Invocation& call, const FirstChain& wish, const runtime
     }
     if (!is_made) TRY(make_from_genesis(wish, identity->keys, origin, with));
     return runtime::remove_file(begun);
+}
+
+Result<bool> is_given_up(const fs::path& data) {
+    std::error_code ignored;
+    if (!has_chain(data) || !fs::exists(begun_file(data), ignored)) return false;
+    const auto identity = node::load_identity(data);
+    return !identity && identity.error().kind == ErrorKind::NotFound;
+}
+
+Result<void> give_up_chain(const fs::path& data) {
+    // The order is that of the promise: from the moment that the chain is no longer this machine's, its keys are gone,
+    // and a new chain never meets the old keys, wherever this is killed.
+    TRY(runtime::replace_file(begun_file(data), "again\n", 0600));
+    if (const auto gone = runtime::remove_file(node::seed_file(data));
+        !gone && gone.error().kind != ErrorKind::NotFound)
+        return gone;
+    {
+        TRY(const auto folder, store::DataFolder::open(data));  // nobody else uses it
+        TRY(runtime::remove_file(folder.format()));
+    }
+    return store::discard_unfinished(data);
 }
 
 Result<void> check_no_join_begun(const Invocation& call, const fs::path& data) {

@@ -25,6 +25,12 @@ struct FirstChain {
 /// again begins again.
 Result<void> begin_chain(Invocation& call, const FirstChain& wish, const runtime::Interrupt& interrupt);
 
+/// Takes keys and chain out of the directory of a machine that is no member any more, so that it can join again:
+/// nothing that its old keys signed is known afterwards, so they are gone first and never sign again. Killed half way,
+/// it is gone on with: `is_given_up`. What people keep there (keys of theirs, settings, the API's authority) stays.
+Result<void> give_up_chain(const std::filesystem::path& data);
+Result<bool> is_given_up(const std::filesystem::path& data);
+
 /// Conflict when a join was begun in this directory and has not come to its chain: whoever would found a cluster there
 /// meant something else.
 Result<void> check_no_join_begun(const Invocation& call, const std::filesystem::path& data);

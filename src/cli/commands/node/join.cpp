@@ -13,8 +13,10 @@
 #include "cli/commands/node/shared.h"
 #include "cli/commands/node/up.h"
 #include "cli/data_option.h"
+#include "cli/offline_chain.h"
 #include "cli/progress.h"
 #include "cli/text.h"
+#include "ledger/chain_records.h"
 #include "node/identity.h"
 #include "node/joining.h"
 #include "node/status.h"
@@ -37,6 +39,40 @@ struct Joining {
     std::string name;
 };
 
+/// A directory with a chain is joined from again when its machine is no member: it was refused, removed, or a heal has
+/// undone its join.
+Result<void> begin_again(Invocation& call, const node::JoinTicket& ticket, const fs::path& data) {
+    TRY(const bool is_begun, is_given_up(data));
+    if (is_begun) return give_up_chain(data);
+    const auto conflict = [&](std::string why) {
+        return fail(ErrorKind::Conflict, fmt::format("there is a chain in {} already; it was not touched\n{}",
+                                                     printable(data.native()), why));
+    };
+    if (const auto running = if_running_node(call))
+        return conflict(
+            fmt::format("its node runs: '{0} status{1}' says whether it is a member, '{0} down{1}' stops it",
+                        call.program, data_words(call)));
+    {
+        TRY(const auto identity, node::load_identity(data));
+        TRY(const auto at, open_chain(call));
+        if (at->id() != ticket.chain)
+            return conflict("it is of another cluster than the token: --data names another directory");
+        const auto path = ledger::records::member(identity.keys.chain.public_key().bytes());
+        if (at->chain->state().view().get(path) != nullptr)
+            return conflict(
+                fmt::format("its machine is a member there: '{0} up{1}' starts its node, and then '{0} status{1}' says "
+                            "whether it still is one; --data names another directory",
+                            call.program, data_words(call)));
+        if (!call.flag("again"))
+            return conflict(
+                fmt::format("its machine is no member of the cluster: the same words and --again join "
+                            "again, with new keys: the chain is fetched anew, and the old keys are "
+                            "deleted\n'{} up{}' only follows; --data names another directory",
+                            call.program, data_words(call)));
+    }
+    return give_up_chain(data);
+}
+
 Result<Joining> read_wish(Invocation& call) {
     TRY(auto ticket, node::JoinTicket::parse(call.text("token")));
     const std::string given = call.argument("ADDRESS");
@@ -46,10 +82,7 @@ Result<Joining> read_wish(Invocation& call) {
         return fail(ErrorKind::Usage,
                     fmt::format("ADDRESS {} is no address: host:port, as in 10.0.0.7:7700", printable(given)));
     TRY(fs::path data, data_folder_of(call));
-    if (has_chain(data))
-        return fail(ErrorKind::Conflict, fmt::format("there is a chain in {0} already; it was not touched\n"
-                                                     "'{1} up{2}' starts its node; --data names another directory",
-                                                     printable(data.native()), call.program, data_words(call)));
+    if (has_chain(data)) TRY(begin_again(call, ticket, data));
     TRY(std::string name, node_name_of_host(call));
     return Joining{std::move(ticket), *std::move(address), std::move(data), std::move(name)};
 }
@@ -182,6 +215,7 @@ Command join_command() {
          .variable = "RHIZOME_TOKEN",
          .required = true},
         {.name = "node", .value_name = "NAME", .help = "this machine's name; default: its host name"},
+        {.name = "again", .help = "from a directory whose machine was refused or removed: with new keys"},
         sync_option()};
     for (Option& option : running_options()) options.push_back(std::move(option));
     return {
@@ -200,7 +234,11 @@ Command join_command() {
             "is not used up.\n"
             "\n"
             "A token is used up by joining, expires, and can be revoked. When it is killed before the chain is here, "
-            "'join' begins again; when something fails after that, 'up' goes on with what is there.",
+            "'join' begins again; when something fails after that, 'up' goes on with what is there.\n"
+            "\n"
+            "A machine that was refused or removed, or whose join was undone because it joined on the smaller side of "
+            "a cut, joins again with --again: its old keys are deleted and never sign again, the chain is fetched "
+            "anew, and settings and people's keys stay.",
         .examples = {{"as 'token new' printed it", "rhizome join 10.0.0.7:7700 --token rz1-..."},
                      {"a full copy that takes no part", "rhizome join 10.0.0.7:7700 --token rz1-... --role observer"}},
         .arguments = {{.name = "ADDRESS", .help = "of a node of the cluster: host:port"}},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/cluster_processes.h"
-
 #include <gtest/gtest.h>
+
+#include "node/joining.h"
+#include "support/cluster_processes.h"
 
 namespace rhizome::cli {
 namespace {
@@ -104,6 +105,126 @@ TEST_F(JoinKill, KilledAtAnyMomentItBeginsAgain) {
         EXPECT_EQ(rhizome({"chain", "verify", "--data", data(name)}).exit_code, 0);
     }
     EXPECT_GE(killed_before, 1u) << "some were killed before they had a chain";
+}
+
+/// Machines that are members no more, and join again.
+class RejoinKill : public JoinKill {
+protected:
+    std::vector<std::string> again_words(const std::string& name, const std::string& token) {
+        auto words = join_words(name, token, "full");
+        words.emplace_back("--again");
+        return words;
+    }
+    std::string key_of(const std::string& name) { return std::string{status(name).text_at({"key"})}; }
+    std::string chain_key_of(const std::string& at, const std::string& name) {
+        const json::Value known = status(at);
+        const json::Value* members = known.find("members");
+        if (members == nullptr || members->if_array() == nullptr) return "";
+        for (const json::Value& one : *members->if_array())
+            if (one.text_at({"node"}) == name) return std::string{one.text_at({"key"})};
+        return "";
+    }
+    bool says(const std::string& name, const std::string& words) {
+        return good({"status", "--data", data(name)}).find(words) != std::string::npos;
+    }
+};
+
+TEST_F(RejoinKill, AMachineThatWasRemovedIsToldAndJoinsAgainWithNewKeys) {
+    found("n1");
+    join("n2", "n1");
+    join("n3", "n1");
+    ASSERT_TRUE(eventually([&] { return number(status("n1"), {"voters"}) == 3; }));
+    const std::string before = key_of("n2");
+    const std::string token = new_token();
+    const auto member = rhizome(again_words("n2", token));
+    EXPECT_EQ(member.exit_code, 5);
+    EXPECT_NE(member.err.find("its node runs"), std::string::npos) << member.err;
+
+    good({"node", "remove", "n2", "--data", data("n1"), "--yes"});
+    EXPECT_TRUE(eventually([&] { return status("n2").find("membershipLost") != nullptr; }));
+    EXPECT_TRUE(says("n2", "this machine was removed from the cluster (as n2, block"));
+    EXPECT_TRUE(says("n2", "rhizome join ADDRESS --token TOKEN --again"));
+    good({"down", "--data", data("n2")});
+
+    auto words = again_words("n2", token);
+    words.pop_back();
+    const auto guided = rhizome(words);
+    EXPECT_EQ(guided.exit_code, 5);
+    EXPECT_NE(guided.err.find("its machine is no member of the cluster: the same words and --again join again"),
+              std::string::npos)
+        << guided.err;
+    // Said again after a restart.
+    start("n2", "n1");
+    EXPECT_TRUE(says("n2", "this machine was removed from the cluster (as n2, block"));
+    good({"down", "--data", data("n2")});
+
+    // Killed on the way it is gone on with.
+    (void)rhizome(again_words("n2", token), milliseconds{40});
+    const auto end = rhizome(again_words("n2", token));
+    EXPECT_TRUE(end.succeeded() || number(status("n2"), {"height"}) > 0) << end.err;
+    ASSERT_TRUE(eventually([&] { return number(status("n1"), {"voters"}) == 3; }));
+    EXPECT_NE(key_of("n2"), before) << "old keys sign nothing any more";
+    EXPECT_EQ(chain_key_of("n1", "n2"), key_of("n2"));
+    EXPECT_EQ(status("n2").find("membershipLost"), nullptr);
+    // Its vote counts: of two nothing is final without it.
+    kill_node("n3", SIGKILL);
+    EXPECT_EQ(order("n2", "after", "final").text_at({"stage"}), "final");
+}
+
+TEST_F(RejoinKill, AMachineThatWasRefusedJoinsAgainFromItsDirectory) {
+    found("n1");
+    const std::string used = new_token();
+    good(join_words("n2", used, "full"));
+    started_.emplace_back("n2");
+    const auto refused = rhizome(join_words("n3", used, "full"));
+    EXPECT_FALSE(refused.succeeded());
+    EXPECT_NE(refused.err.find("used up or revoked"), std::string::npos) << refused.err;
+    ASSERT_TRUE(has_chain("n3"));
+    good(again_words("n3", new_token()));
+    started_.emplace_back("n3");
+    EXPECT_TRUE(eventually([&] { return number(status("n1"), {"voters"}) == 3; }));
+    // A member's directory is left alone, and one of another cluster.
+    good({"down", "--data", data("n3")});
+    const auto member = rhizome(again_words("n3", new_token()));
+    EXPECT_EQ(member.exit_code, 5);
+    EXPECT_NE(member.err.find("its machine is a member there"), std::string::npos) << member.err;
+}
+
+TEST_F(RejoinKill, AJoinThatAHealUndoesIsToldThere) {
+    found("n1");
+    join("n2", "n1");
+    join("n3", "n1");
+    ASSERT_TRUE(eventually([&] { return number(status("n1"), {"voters"}) == 3; }));
+    const std::string token = new_token();
+    const auto used = node::JoinTicket::parse(token);
+    ASSERT_TRUE(used);
+    ASSERT_TRUE(eventually([&] {
+        return status("n2").text_at({"final", "hash"}) == status("n1").text_at({"final", "hash"});
+    }));
+    // The smaller side: n1 alone, where n4 joins.
+    kill_node("n2", SIGKILL);
+    kill_node("n3", SIGKILL);
+    good(join_words("n4", token, "full"));
+    started_.emplace_back("n4");
+    ASSERT_TRUE(eventually([&] { return !chain_key_of("n4", "n4").empty(); }));
+    kill_node("n4", SIGKILL);
+    kill_node("n1", SIGKILL);
+    // The larger side revokes the token, which is final there.
+    good({"up", "--data", data("n2"), "--listen", "127.0.0.1:0", "--detach"});
+    start("n3", "n2");
+    EXPECT_EQ(order("n2", "larger", "final").text_at({"stage"}), "final");
+    good({"token", "revoke", used->name, "--data", data("n2")});
+    EXPECT_EQ(order("n2", "revoked", "final").text_at({"stage"}), "final");
+    // They meet again.
+    start("n1", "n2");
+    start("n4", "n2");
+    EXPECT_TRUE(eventually([&] { return status("n4").find("membershipLost") != nullptr; }));
+    EXPECT_TRUE(says("n4", "the join of this machine (as n4) was undone"));
+    EXPECT_NE(good({"logs", "--data", data("n4")}).find("this machine is no member any more"), std::string::npos);
+    good({"down", "--data", data("n4")});
+    auto words = again_words("n4", new_token());
+    good(words);
+    EXPECT_TRUE(eventually([&] { return number(status("n2"), {"voters"}) == 4; }));
 }
 
 }  // namespace

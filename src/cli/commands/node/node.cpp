@@ -212,7 +212,16 @@ Result<void> run_remove(Invocation& call) {
     TRY(const auto answer,
         write_changes(call, *known.client, {{.document = ledger::deletion_of(json::print(document))}},
                       state::Path::cluster()));
-    print_data(call, answer, [&] { return fmt::format("node/{} removed\n", row->name); });
+    const bool is_final = answer.text_at({"stage"}) == "final";
+    print_data(call, answer,
+               [&] { return fmt::format("node/{} removed{}\n", row->name, is_final ? "" : ", not final yet"); });
+    // Whom the leases call ready may have been cut off since: up to a lease ago.
+    if (!is_final)
+        print_warning(call.console,
+                      fmt::format("the other voters have not agreed in the time given: if this machine is cut off from "
+                                  "most of them, they go on with {0}, and it is removed for all once they meet again, "
+                                  "unless they changed it meanwhile\n'{1} status{2}' says who is heard of",
+                                  row->name, call.program, data_words(call)));
     return ok();
 }
 

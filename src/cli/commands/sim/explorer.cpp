@@ -337,7 +337,8 @@ Result<std::string> Explorer::disk(const Words& words, const Out&) {
     TRY(const auto which, machine(words, 0));
     const std::string& what = words[1];
     if (what == "full" || what == "roomy") {
-        sim_.set_disk_low(which, what == "full");
+        sim_.set_disk_full(which, what == "full");
+        sim_.set_disk_low(which, what == "full");  // seen at once
     } else if (what == "slow") {
         sim_.clog(which, milliseconds{50}, milliseconds{400});
     } else if (what == "quick") {
