@@ -258,8 +258,8 @@ core::Start Disk::start(const ledger::ChainId& chain, std::uint64_t seed) {
                       .final_block = now_.final_block,
                       .vote_record = now_.votes,
                       .votes_complete = now_.votes_complete,
-                      .accepted = now_.accepted,
                       .vote_record_id = now_.record_id,
+                      .accepted = now_.accepted,
                       .seed = seed};
     const std::uint64_t final_height = height(now_.final_block).number();
     const ledger::Height root{final_height - std::min(final_height, limits_.headers_below_final)};

@@ -112,7 +112,6 @@ private:
         ledger::BlockHash final_block{};
         Bytes votes{};
         bool votes_complete = true;
-        ledger::Height undo_from{};                  ///< changes of blocks below are gone
         std::vector<core::KeepAccepted> accepted{};  ///< in the order of their coming
         ledger::VoteRecordId record_id{};            ///< while it is not
         ledger::Height undo_from{};                  ///< changes of blocks below are gone

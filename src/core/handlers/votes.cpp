@@ -244,11 +244,11 @@ bool Node::Inside::is_taken_for_gone() const {
         if (record == nullptr || record->bytes().size() != sizeof(std::uint64_t)) return std::nullopt;
         return ledger::records::decode_number(record->bytes());
     };
-    const auto clock = number_at(ledger::records::clock());
+    const auto lease_clock = number_at(ledger::records::clock());
     const auto heard = number_at(ledger::records::lease(self));
-    if (!clock || !heard) return false;
+    if (!lease_clock || !heard) return false;
     // The next block comes a heartbeat after the tip, and some turns later.
-    const milliseconds silent{static_cast<std::int64_t>(*clock - *heard)};
+    const milliseconds silent{static_cast<std::int64_t>(*lease_clock - *heard)};
     if (silent + parameters().heartbeat * 3 / 2 <= parameters().lease()) return false;
     if (!last_ballot) return true;
     // A vote of its own that the next block can carry says so already.
