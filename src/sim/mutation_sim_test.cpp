@@ -198,7 +198,7 @@ TEST_F(FinalsStaySim, AFinalTakenBackWithinAGenerationIsNoticed) {
         << noticed.front();
 }
 
-class MovedDisksMutation : public ::testing::Test {
+class MovedDisksMutationSim : public ::testing::Test {
 protected:
     void TearDown() override { left_out.reset(); }
     static bool is_noticed(const std::vector<std::string>& faults) {
@@ -208,13 +208,13 @@ protected:
     }
 };
 
-TEST_F(MovedDisksMutation, ARecoveryThatGivesEverybodyItsVoteBackIsNoticed) {
+TEST_F(MovedDisksMutationSim, ARecoveryThatGivesEverybodyItsVoteBackIsNoticed) {
     EXPECT_TRUE(testing::copy_of_named_record(62).empty()) << "with all rules nothing is wrong";
     left_out = SafetyRule::NamedRecord;
     EXPECT_TRUE(is_noticed(testing::copy_of_named_record(62)));
 }
 
-TEST_F(MovedDisksMutation, ACopyThatDoesNotMindItsOwnKeyIsNoticed) {
+TEST_F(MovedDisksMutationSim, ACopyThatDoesNotMindItsOwnKeyIsNoticed) {
     EXPECT_TRUE(testing::copy_beside_original(63, 10).empty()) << "with all rules nothing is wrong";
     left_out = SafetyRule::OwnKeyHeard;
     EXPECT_TRUE(is_noticed(testing::copy_beside_original(63, 10)));
