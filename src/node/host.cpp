@@ -284,7 +284,7 @@ struct Host::Inside {
 
     void perform(core::Effect& effect, std::vector<core::Notice>& notices);
     Result<void> write(const core::Write& what);
-    void note_accepted(const Result<void>& written);
+    void note_accepted(const Result<void>& noted);
     void persist(core::Persist what);
     void write_waiting();
     void sync(core::Ticket up_to);
@@ -328,14 +328,14 @@ Result<void> Host::Inside::write(const core::Write& what) {
 }
 
 /// The chain does not depend on it: a node whose disk is full goes on, and says what it can no longer promise.
-void Host::Inside::note_accepted(const Result<void>& written) {
-    if (written.has_value() != accepted_fails) return;
-    accepted_fails = !written;
-    if (written) {
+void Host::Inside::note_accepted(const Result<void>& noted) {
+    if (noted.has_value() != accepted_fails) return;
+    accepted_fails = !noted;
+    if (noted) {
         log.info("what is accepted of clients is written down again");
     } else {
         log.warn("what is accepted of clients is not written down: if this node ends, nobody is told of what is lost",
-                 {{"why", written.error()}});
+                 {{"why", noted.error()}});
     }
 }
 
