@@ -106,7 +106,9 @@ Result<std::unique_ptr<AcceptedLog>> AcceptedLog::open(const std::filesystem::pa
     log->read();
     {
         const std::lock_guard hold{log->mutex_};
-        TRY(log->make_anew());
+        // Without room the one there is stays, and what comes next tries again.
+        if (const auto made = log->make_anew(); !made && made.error().kind != ErrorKind::Exhausted)
+            return Fail{made.error()};
     }
     TRY(log->sync());
     return log;
@@ -198,6 +200,7 @@ void AcceptedLog::remember(LostTx lost) {
 }
 
 Result<void> AcceptedLog::append(ByteView payload) {
+    if (!file_) return make_anew();  // with all there is, this too
     RecordHead head{.kind = RecordKind::Note,
                     .length = static_cast<std::uint32_t>(payload.size()),
                     .sequence = sequence_ + 1,
@@ -283,7 +286,7 @@ Result<void> AcceptedLog::sync() {
     bool is_new = false;
     {
         const std::lock_guard hold{mutex_};
-        if (!dirty_) return ok();
+        if (!dirty_ || !file_) return ok();
         dirty_ = false;
         file = file_;
         is_new = is_new_;
