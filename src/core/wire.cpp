@@ -57,7 +57,7 @@ void put(Writer& out, const Status& message) {
     put(out, message.final_checkpoint);
     out.u64(message.generation);
     for (const auto& one : message.votes) out.u64(one.epoch.number()).u64(one.sum);
-    if (message.record != ledger::VoteRecordId{}) out.raw(message.record);
+    out.raw(message.record);
 }
 void put(Writer& out, const Transactions& message) {
     out.varint(message.txs.size());
@@ -173,10 +173,7 @@ Result<Status, DecodeFault> get_status(Reader& in) {
         one.epoch = consensus::Epoch{epoch};
         TRY(one.sum, in.u64());
     }
-    if (!in.empty()) {
-        TRY(message.record, (in.array<std::tuple_size_v<ledger::VoteRecordId>>()));
-        if (message.record == ledger::VoteRecordId{}) return Fail{DecodeFault::BadValue};
-    }
+    TRY(message.record, (in.array<std::tuple_size_v<ledger::VoteRecordId>>()));
     TRY(in.finish());
     return message;
 }

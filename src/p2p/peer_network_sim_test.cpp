@@ -195,6 +195,7 @@ private:
         });
     }
     void carry_out(std::size_t, Save&) {}
+    void carry_out(std::size_t, Measured&) {}
 
     Quality quality_;
     Random random_;

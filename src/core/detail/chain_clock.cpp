@@ -80,7 +80,7 @@ std::optional<Time> most_members_at(std::span<const ClockHeard> members, const C
     if (members.empty()) return std::nullopt;
     std::vector<Time> times;
     for (const ClockHeard& one : members) times.push_back(one.clock + one.ago / ChainClock::kPace);
-    if (!own.is_ahead()) times.push_back(own.time());
+    if (!own.is_ahead()) times.push_back(own.chain_time());
     std::sort(times.begin(), times.end());
     return times[(times.size() - 1) / 2];
 }

@@ -44,7 +44,7 @@ public:
     /// What was ahead is no longer the chain.
     Time leave(const Sight& sight);
 
-    [[nodiscard]] Time time() const { return time_; }
+    [[nodiscard]] Time chain_time() const { return time_; }
     [[nodiscard]] Time wall() const { return wall_; }
     [[nodiscard]] bool is_ahead() const { return is_ahead_; }
     /// Of the own clock.

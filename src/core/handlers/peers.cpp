@@ -214,11 +214,11 @@ void Node::Inside::check_clock() {
     bool is_off = detail::is_clock_ahead(heard, clock.wall(), is_pair);
     const Time before = now;
     if (const auto most = detail::most_members_at(heard, clock); most && clock.follow(*most)) {
-        now = clock.time();
+        now = clock.chain_time();
         note_clock(before, {});
     } else if (const auto below = detail::most_members_below(heard);
                below && clock.fall_back(*below, settled->header.time)) {
-        now = clock.time();
+        now = clock.chain_time();
         note_clock(before, {});
     }
     // Whoever starts with such a clock and hears nobody would seal a block that is the last one for as long.
