@@ -390,6 +390,9 @@ void Node::Inside::retry_refused() {
             } else if (!waiting.lost_since) {
                 waiting.lost_since = now;
                 waiting.block = settled->hash;
+            } else if (const HeaderNode* missed = tree.find(waiting.block);
+                       missed != nullptr && !ledger::HeaderTree::is_ancestor(missed, settled)) {
+                waiting.block = settled->hash;  // that block was left: it would never be final
             } else if (now > *waiting.lost_since + parameters().lease() &&
                        (!waiting.clients.empty() || is_settled(waiting.block))) {
                 one = refuse_awaited(one,
