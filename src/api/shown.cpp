@@ -77,10 +77,16 @@ struct Places {
     std::size_t annotations = 0;  ///< behind its brace; 0: there are none
     bool annotated = false;       ///< there is one
     bool has_uid = false;
+    bool is_dated = false;  ///< it says when it was created, and may
 };
 
+/// Whether a document may say that it was created then: in the one form that is written, and not after its block.
+bool may_be_created(std::string_view said, const state::Mark& born) {
+    return said.size() == 20 && said.back() == 'Z' && said <= to_rfc3339(born.time) && from_rfc3339(said);
+}
+
 /// Nothing where the bytes cannot be copied as they are: another version, or something that is only shown stands there.
-std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text) {
+std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text, const state::Mark& born) {
     Places places;
     bool same_version = false;
     detail::Members members{text, 0};
@@ -97,6 +103,11 @@ std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text
     if (!members.good() || !same_version || places.metadata == 0 || text[places.metadata] == '}') return std::nullopt;
     detail::Members inside{text, places.metadata - 1};
     while (inside.next()) {
+        if (inside.key() == "creationTimestamp" && inside.value().size() > 2 &&
+            may_be_created(inside.value().substr(1, inside.value().size() - 2), born)) {
+            places.is_dated = true;
+            continue;
+        }
         if (std::find(std::begin(kShown), std::end(kShown), inside.key()) != std::end(kShown)) return std::nullopt;
         if (inside.key() == "uid") {
             if (!inside.value().starts_with('"') || inside.value() == R"("")") return std::nullopt;
@@ -119,13 +130,14 @@ std::optional<Places> places_in(const cluster::Kind& kind, std::string_view text
 /// Document bytes with a few members put into its metadata; false where they cannot be put in so.
 bool splice(std::string& out, const cluster::Kind& kind, const Standing& standing) {
     const std::string_view text = standing.document->document();
-    const auto places = places_in(kind, text);
-    if (!places) return false;
     const state::Mark& born = standing.document->origin().born;
+    const auto places = places_in(kind, text, born);
+    if (!places) return false;
     out.append(text.substr(0, places->metadata));
     out.append(R"("resourceVersion":")");
     append_number(out, standing.revision);
-    out.append(R"(","creationTimestamp":")").append(to_rfc3339(born.time)).append("\",");
+    out.append("\",");
+    if (!places->is_dated) out.append(R"("creationTimestamp":")").append(to_rfc3339(born.time)).append("\",");
     if (!places->has_uid) out.append(R"("uid":")").append(uid_of(born.output)).append("\",");
     if (!has_origin(kind)) {
         out.append(text.substr(places->metadata));
@@ -199,6 +211,13 @@ std::string uid_of(const state::Outpoint& born) {
     return cluster::uid_from(crypto::sha256(born.change.view(), index).view());
 }
 
+std::string created_text(const state::Entry& document) {
+    const auto parsed = json::parse(document.document(), kStored);
+    const state::Mark& born = document.origin().born;
+    const std::string_view said = parsed ? parsed->text_at({"metadata", "creationTimestamp"}) : std::string_view{};
+    return may_be_created(said, born) ? std::string{said} : to_rfc3339(born.time);
+}
+
 json::Value shown_value(const cluster::Kind& kind, const Standing& standing, const HeardOf& heard_of) {
     auto parsed = json::parse(standing.document->document(), kStored);
     json::Value object = parsed && parsed->is_object() ? *std::move(parsed) : json::Value{json::Object{}};
@@ -214,7 +233,8 @@ json::Value shown_value(const cluster::Kind& kind, const Standing& standing, con
     const state::Mark& born = standing.document->origin().born;
     if (cluster::uid_of(object).empty()) metadata["uid"] = uid_of(born.output);
     metadata["resourceVersion"] = fmt::format("{}", standing.revision);
-    metadata["creationTimestamp"] = to_rfc3339(born.time);
+    if (!may_be_created(metadata.text_at({"creationTimestamp"}), born))
+        metadata["creationTimestamp"] = to_rfc3339(born.time);
     if (has_origin(kind)) {
         const state::Mark& latest = standing.document->origin().latest;
         json::Value& notes = cluster::object_in(metadata, "annotations");

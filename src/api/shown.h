@@ -14,7 +14,8 @@
 /// the chain and this node know of it, and are put in when it is shown:
 ///
 ///  - `metadata.resourceVersion`: the node's own number (`revisions.h`);
-///  - `metadata.creationTimestamp`: the time of the block that created it;
+///  - `metadata.creationTimestamp`: what the document says, which whoever drafted it put there, but never later than the
+///    block that created it, whose time it is where the document says nothing;
 ///  - the annotations `rhizome.dev/txid`, `rhizome.dev/height` and `rhizome.dev/finality` (included or final): the
 ///    transaction that wrote this version, the block that carries it, and whether that can still be undone;
 ///  - `metadata.uid` where the document has none: from the transaction and output that created it;
@@ -40,6 +41,9 @@ void append_shown(std::string& out, const cluster::Kind& kind, const Standing& s
 inline constexpr std::size_t kShownBytes = 288;
 /// The same, parsed: for selectors, tables and patches.
 json::Value shown_value(const cluster::Kind& kind, const Standing& standing, const HeardOf& heard_of);
+
+/// `metadata.creationTimestamp` as it is shown.
+std::string created_text(const state::Entry& document);
 
 /// Takes out what is only shown, so that the rest can be stored.
 void strip_shown(json::Value& object);

@@ -83,6 +83,23 @@ TEST_F(Shown, WhatIsOnlyShownIsTakenOutWhenItComesBack) {
     }
 }
 
+TEST_F(Shown, ADocumentSaysItselfWhenItWasCreatedButNotLaterThanItsBlock) {
+    const auto dated = [&](std::string_view created) {
+        const Standing standing = written(fmt::format(
+            R"({{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"namespace":"default","name":"a","creationTimestamp":{}}}}})",
+            created));
+        EXPECT_EQ(created_text(*standing.document), shown(standing).text_at({"metadata", "creationTimestamp"}));
+        return std::string{shown(standing).text_at({"metadata", "creationTimestamp"})};
+    };
+    const Standing silent = written(World::config_map("default", "a", "1"));
+    const std::string block = to_rfc3339(silent.document->origin().born.time);
+    EXPECT_EQ(shown(silent).text_at({"metadata", "creationTimestamp"}), block);
+    EXPECT_EQ(dated(R"("2020-01-02T03:04:05Z")"), "2020-01-02T03:04:05Z");
+    for (const char* other : {R"("2999-01-02T03:04:05Z")", "null", "7", R"("")", R"("2020-01-02")",
+                              R"("2020-13-02T03:04:05Z")", R"("2020-01-02T03:04:05.0Z")", R"("aaaaaaaaaaaaaaaaaaaZ")"})
+        EXPECT_EQ(dated(other), block) << other;
+}
+
 TEST_F(Shown, WhatLivesOffTheChainHasNoTransaction) {
     const cluster::Kind& lease = *world_.kinds.find("coordination.k8s.io", "v1", "leases");
     const Standing standing = written(World::document("coordination.k8s.io/v1", "Lease", "default", "a"));

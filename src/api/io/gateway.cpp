@@ -190,6 +190,14 @@ Result<ledger::Tx, ledger::Reject> draft_tx(const Draft& draft, const Found& fou
     return tx;
 }
 
+/// When the object was created, in the document itself like its uid: a heal that brings it back in another block does
+/// not make it younger.
+void date(Draft& draft, const Call& call, const Found& found) {
+    if (!draft.object || !draft.object->is_object()) return;
+    (*draft.object)["metadata"]["creationTimestamp"] =
+        found.present.object ? created_text(*found.present.object.document) : to_rfc3339(call.now);
+}
+
 /// Whether the object asks for its changes to be held until enough people have signed: `rhizome.dev/hold`. What is
 /// deleted asks by what it was.
 bool is_held(const Draft& draft, const Found& found) {
@@ -561,6 +569,7 @@ Task<Reply> write(SharedService service, Call call, stream::Strand strand, std::
                 co_return done_reply(*service, call, draft, found, look(*service, call, *path), Stage::Final);
             continue;
         }
+        date(draft, call, found);
         const auto sealed = co_await seal_draft(service, call, &draft);
         if (!sealed) co_return reply_of(sealed.error());
         std::optional<Draft> stored;

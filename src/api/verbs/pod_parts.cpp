@@ -47,7 +47,9 @@ Result<json::Value, Status> charged(json::Value budget, const json::Value& pod, 
     json::Value& status = cluster::object_in(budget, "status");
     status["disruptionsAllowed"] = allowed - 1;
     cluster::object_in(status, "disruptedPods")[cluster::name_of(pod)] = to_rfc3339(now);
+    const std::string created{budget.text_at({"metadata", "creationTimestamp"})};
     strip_shown(budget);
+    if (!created.empty()) budget["metadata"]["creationTimestamp"] = created;
     return budget;
 }
 
