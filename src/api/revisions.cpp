@@ -117,7 +117,7 @@ Standing Revisions::of(Layer layer, const state::Entry& entry) const {
     const auto known = by_entry_.find(&entry);
     Standing found{.document = state::EntryPtr{&entry}, .revision = known ? *known : revision_of(layer, entry.key())};
     if (is_node(entry.key())) found.report = report_of(view(layer), entry.path());
-    found.is_final = entry.is_written() && entry.origin().latest.height <= final_;
+    found.is_final = entry.is_written() && entry.origin().latest.height <= final_ && !held_.contains(entry.key());
     return found;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,8 +18,8 @@
 #include "state/view.h"
 
 /// `resourceVersion`: a number that this node counts by itself, one for every change of a document that it sees, in the
-/// order it sees them. A reorganisation is simply more changes: a document that went with its block is deleted under a
-/// new number, one that came back is created under another.
+/// order it sees them. A reorganisation is more changes, from what stood before to what stands after: a document that
+/// comes again in another block is one that changed, and one that does not is deleted (`io/live.h`).
 ///
 /// The first number holds when the node started and who it is, so that a number of another node, or of this one before
 /// it was started again, is recognised: the client is told to list anew (410) instead of being shown nonsense.
@@ -74,6 +75,8 @@ public:
 
     /// Blocks up to this height stay.
     void set_final(state::Height height) { final_ = height; }
+    /// Documents of the chain, by key, that stand as they did before their block was undone: of no block now.
+    void set_held(std::set<std::string, std::less<>> keys) { held_ = std::move(keys); }
 
     [[nodiscard]] const state::StateView& view(Layer layer) const { return views_[static_cast<std::size_t>(layer)]; }
     [[nodiscard]] Revision newest() const { return newest_; }
@@ -102,6 +105,7 @@ private:
     Revision newest_;
     std::array<state::StateView, kLayers> views_;
     state::Height final_{};
+    std::set<std::string, std::less<>> held_{};
     /// Of documents that changed since the start and exist. Both layers: their paths differ. Looked up, never walked.
     /// Names lie in the entries that `by_entry_` holds.
     std::unordered_map<std::string_view, Revision> numbers_;

@@ -14,7 +14,8 @@
 /// the chain and this node know of it, and are put in when it is shown:
 ///
 ///  - `metadata.resourceVersion`: the node's own number (`revisions.h`);
-///  - `metadata.creationTimestamp`: what the document says, which whoever drafted it put there, but never later than the
+///  - `metadata.creationTimestamp`: what the document says, which whoever drafted it put there, but never later than
+///  the
 ///    block that created it, whose time it is where the document says nothing;
 ///  - the annotations `rhizome.dev/txid`, `rhizome.dev/height` and `rhizome.dev/finality` (included or final): the
 ///    transaction that wrote this version, the block that carries it, and whether that can still be undone;

@@ -39,6 +39,8 @@ constexpr std::uint64_t kDiskLow = 2 * store::Options{}.reserve_bytes;
 static_assert(kDiskRoomy == kDiskLow + 2 * store::Options{}.segment_bytes);
 /// Refusals that are remembered for those who ask later: about a megabyte.
 constexpr std::size_t kRefusalsMax = 4'096;
+/// For so long what was undone may come back before it is shown to be gone: two heartbeats.
+constexpr seconds kReturnsWithin{10};
 constexpr std::string_view kNotes = "node";
 constexpr std::string_view kNonce = "nonce";
 
@@ -231,6 +233,8 @@ struct Host::Inside {
     UsualFollower usual{log.area("usual")};
     std::map<core::ClientId, std::function<void(const core::Answer&)>> clients{};
     std::vector<core::Answer> answers{};  ///< of the step that is being carried out
+    /// Transactions whose block was undone and that wait for another, and until when that is waited for.
+    std::map<ledger::TxId, std::pair<ledger::SharedTx, Time>> returning{};
     std::atomic<std::uint64_t> last_client = 0;
     LruCache<ledger::TxId, ledger::Reject> refusals{kRefusalsMax};
     using Watcher = std::function<void(const core::Notice&, const NodeView&)>;
@@ -293,6 +297,9 @@ struct Host::Inside {
     void tell_lost(store::LostTx lost, std::optional<ledger::TxId> made_again);
     void publish(const std::vector<core::Notice>& notices);
     void follow_usual(const core::TipMoved& moved);
+    /// What of that is still so.
+    std::shared_ptr<const std::set<std::string, std::less<>>> follow_returning(
+        const std::vector<core::Notice>& notices);
     void look_at_disk();
     void begin();
 };
@@ -511,6 +518,7 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     for (const core::Notice& notice : notices)
         if (const auto* moved = std::get_if<core::TipMoved>(&notice)) follow_usual(*moved);
     now->unusual = usual.seen();
+    now->returning = follow_returning(notices);
     view.store(now);
     for (const core::Notice& notice : notices)
         if (const auto* moved = std::get_if<core::TipMoved>(&notice); moved != nullptr && has_new_token(moved->change))
@@ -519,6 +527,23 @@ void Host::Inside::publish(const std::vector<core::Notice>& notices) {
     for (const core::Notice& notice : notices)
         for (const auto& one : watchers)
             if (const auto watcher = one.lock()) (*watcher)(notice, *now);
+}
+
+std::shared_ptr<const std::set<std::string, std::less<>>> Host::Inside::follow_returning(
+    const std::vector<core::Notice>& notices) {
+    const Time time = runtime::now();
+    for (const core::Notice& notice : notices)
+        if (const auto* moved = std::get_if<core::TipMoved>(&notice))
+            for (const ledger::TxId& id : moved->returned)
+                if (auto tx = node->pending_tx(id)) returning.try_emplace(id, std::move(tx), time + kReturnsWithin);
+    std::erase_if(returning,
+                  [&](const auto& one) { return one.second.second < time || node->pending_tx(one.first) == nullptr; });
+    if (returning.empty()) return nullptr;
+    auto keys = std::make_shared<std::set<std::string, std::less<>>>();
+    for (const auto& [id, one] : returning)
+        for (const ledger::NamedOutput& output : one.first->outputs)
+            if (output.wish != ledger::Wish::Nothing) keys->insert(output.resource.path.key());
+    return keys;
 }
 
 void Host::Inside::follow_usual(const core::TipMoved& moved) {

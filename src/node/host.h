@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 
 #include "base/log.h"
 #include "core/node.h"
@@ -34,8 +35,11 @@ struct NodeView {
     core::Node::Usage usage{};
     core::Node::Traffic traffic{};
     std::shared_ptr<const UnusualSeen> unusual{};  ///< never null
-    std::uint64_t lost = 0;                        ///< accepted transactions that were told to be lost, since the start
-    std::uint64_t made_again = 0;                  ///< and that were, and were made again
+    /// Keys of what transactions touch whose block was undone and that wait for another, some seconds at most; null:
+    /// none do.
+    std::shared_ptr<const std::set<std::string, std::less<>>> returning{};
+    std::uint64_t lost = 0;        ///< accepted transactions that were told to be lost, since the start
+    std::uint64_t made_again = 0;  ///< and that were, and were made again
 };
 
 /// Where a host hands what is meant for peers. Called on the host's strand.

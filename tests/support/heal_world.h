@@ -63,6 +63,68 @@ protected:
             EXPECT_TRUE(ids.emplace(row.text_at({"txid"})).second) << "twice: " << row.text_at({"txid"});
         return ids;
     }
+    /// What a list shows: by name, version and content; and from where a watch goes on.
+    struct Shown {
+        std::map<std::string, std::string> objects{};
+        std::map<std::string, std::string> created{};
+        std::string revision{};
+    };
+    static std::string content_of(const json::Value& object) {
+        const json::Value* data = object.find("data");
+        return fmt::format("{} {}", object.text_at({"metadata", "resourceVersion"}),
+                           data == nullptr ? "" : json::print(*data));
+    }
+    Shown list(unsigned node) {
+        const json::Value answer = ask(node, "GET", kObjects).value();
+        Shown shown{.revision = std::string{answer.text_at({"metadata", "resourceVersion"})}};
+        const json::Value* items = answer.find("items");
+        if (items == nullptr || !items->is_array()) return shown;
+        for (const json::Value& one : *items->if_array()) {
+            const std::string name{one.text_at({"metadata", "name"})};
+            shown.objects[name] = content_of(one);
+            shown.created[name] = one.text_at({"metadata", "creationTimestamp"});
+        }
+        return shown;
+    }
+    /// Somebody who watched since a list has seen what a list shows now, in order, and nothing vanish that is there;
+    /// what stood before and stands now is as old as it was.
+    void expect_watcher_agrees(unsigned node, const Shown& before) {
+        const Shown now = list(node);
+        std::map<std::string, std::string> seen = before.objects;
+        std::map<std::string, int> deleted;
+        const std::string text =
+            ask(node, "GET",
+                fmt::format("{}?watch=true&timeoutSeconds=2&resourceVersion={}", kObjects, before.revision))
+                .body;
+        std::uint64_t last = std::stoull(before.revision);
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = std::min(text.find('\n', at), text.size());
+            const auto event = json::parse(std::string_view{text}.substr(at, end - at));
+            at = end + 1;
+            ASSERT_TRUE(event) << text.substr(at, 200);
+            const json::Value* object = event->find("object");
+            ASSERT_NE(event->text_at({"type"}), "ERROR") << json::print(*event);
+            const std::string name{object->text_at({"metadata", "name"})};
+            const std::uint64_t revision = std::stoull(std::string{object->text_at({"metadata", "resourceVersion"})});
+            if (revision > std::stoull(now.revision)) continue;  // since the list
+            EXPECT_GT(revision, last) << name;
+            last = revision;
+            if (event->text_at({"type"}) == "DELETED") {
+                EXPECT_EQ(seen.erase(name), 1u) << name << " was not there";
+                ++deleted[name];
+            } else {
+                EXPECT_EQ(seen.contains(name), event->text_at({"type"}) == "MODIFIED") << name;
+                seen[name] = content_of(*object);
+            }
+        }
+        EXPECT_EQ(seen, now.objects) << "node " << node;
+        for (const auto& [name, times] : deleted)
+            EXPECT_FALSE(now.objects.contains(name)) << name << " was deleted " << times << " times, and is there";
+        for (const auto& [name, created] : before.created)
+            if (now.created.contains(name)) {
+                EXPECT_EQ(now.created.at(name), created) << name;
+            }
+    }
     /// One write at each side, of the three kinds in turn: both create, both replace, one deletes and one patches.
     Pair write_pair(std::size_t number) {
         Pair pair{.name = fmt::format("pair-{}", number),
@@ -116,6 +178,9 @@ protected:
         }));
         std::vector<Pair> all;
         for (std::size_t i = first; i < first + pairs; ++i) all.push_back(write_pair(i));
+        // What is only here before the heal, and only there, and what a watcher has seen of it.
+        const Shown left = list(1);
+        const Shown right = list(4);
         const std::string both = fmt::format("{}/both-{}", kObjects, first);
         const std::string patched =
             taken(ask(1, "PATCH", both, R"({"data":{"left":"1"}})", "application/merge-patch+json"));
@@ -161,6 +226,8 @@ protected:
         EXPECT_TRUE(eventually([&] {
             return has_event(4, {.name = fmt::format("both-{}", first), .loser = patched}, "WriteMadeAgain", "Normal");
         }));
+        expect_watcher_agrees(1, left);
+        expect_watcher_agrees(4, right);
         // The whole cluster has the events, on the objects that stand now.
         for (const unsigned node : {1u, 4u})
             for (const Pair& pair : all)

@@ -3,13 +3,42 @@
 
 namespace rhizome::api {
 
-void Live::follow(const state::StateView& chain, state::Height final) {
+namespace {
+
+/// `chain` with what is held as it stands in `before`; gives which keys those are.
+state::StateView with_held(const state::StateView& before, const state::StateView& chain,
+                           const std::set<std::string, std::less<>>& returning,
+                           std::set<std::string, std::less<>>& held) {
+    state::Batch batch{chain};
+    for (const std::string& key : returning) {
+        const state::Path path = state::Path::from_checked_key(key);
+        const state::Entry* stood = before.get(path);
+        const state::Entry* stands = chain.get(path);
+        if (stood == nullptr && stands == nullptr) continue;
+        if (stood != nullptr && stands != nullptr && *stood == *stands) continue;
+        if (stood != nullptr) {
+            batch.put(state::EntryPtr{stood});
+        } else {
+            (void)batch.erase(path);
+        }
+        held.insert(key);
+    }
+    return std::move(batch).finish().view;
+}
+
+}  // namespace
+
+void Live::follow(const state::StateView& chain, state::Height final,
+                  const std::set<std::string, std::less<>>& returning) {
     {
         const std::unique_lock hold{mutex_};
         revisions_.set_final(final);
-        const state::StateView& before = revisions_.view(Layer::Chain);
-        if (before.is_same(chain)) return;
-        revisions_.feed(Layer::Chain, diff(before, chain), chain);
+        const state::StateView before = revisions_.view(Layer::Chain);
+        std::set<std::string, std::less<>> held;
+        const state::StateView now = returning.empty() ? chain : with_held(before, chain, returning, held);
+        revisions_.set_held(std::move(held));
+        if (before.is_same(now)) return;
+        revisions_.feed(Layer::Chain, diff(before, now), now);
     }
     ring();
 }

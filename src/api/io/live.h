@@ -32,7 +32,11 @@ public:
 
     /// The chain's state is now this, and what `final` and the blocks before it wrote stays. From one thread at a time
     /// (the host's strand), in the order they came.
-    void follow(const state::StateView& chain, state::Height final);
+    ///
+    /// `returning`: what transactions touch whose block was undone and that wait for another. It is shown as it stood:
+    /// else each document that a heal does not take would be deleted and created again before everybody's eyes.
+    void follow(const state::StateView& chain, state::Height final,
+                const std::set<std::string, std::less<>>& returning = {});
 
     /// Writes a document that lives off the chain, or takes it away (null), provided that it still has the revision
     /// that the writer knew (0: none). Says whether. `until`: when it goes by itself.

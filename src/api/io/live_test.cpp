@@ -46,6 +46,54 @@ TEST_F(LiveTest, AWriteNamesTheVersionThatItSaw) {
     EXPECT_EQ(shown(), "(none)");
 }
 
+TEST_F(LiveTest, WhatComesAgainInAnotherBlockHasChangedAndWasNeverGone) {
+    testing::World first;
+    const auto one = first.entry_of(testing::World::config_map("default", "one", "1"));
+    const auto two = first.entry_of(testing::World::config_map("default", "two", "1"));
+    testing::World later;
+    (void)later.entry_of(testing::World::config_map("default", "other", "1"));
+    const auto again = later.entry_of(testing::World::config_map("default", "one", "1"));
+    ASSERT_NE(again->origin().latest.output.change, one->origin().latest.output.change);
+    const auto with = [](const std::vector<state::EntryPtr>& entries) {
+        state::Batch batch{state::StateView{}};
+        for (const auto& entry : entries) batch.put(entry);
+        return std::move(batch).finish().view;
+    };
+    auto events = [&, seen = newest()]() mutable {
+        std::string line;
+        live.read([&](const Revisions& now) {
+            Revision up_to = 0;
+            for (const Revised& change : *now.changes_after(seen, state::Prefix::documents(), 100, &up_to))
+                line += std::string{change.before ? change.after ? "~" : "-" : "+"} +
+                        std::string{state::Path::from_checked_key(change.key).name()} + " ";
+            seen = now.newest();
+            return 0;
+        });
+        return line;
+    };
+    const std::set<std::string, std::less<>> both{std::string{one->key()}, std::string{two->key()}};
+    live.follow(with({one, two}), state::Height{0});
+    EXPECT_EQ(events(), "+one +two ");
+    // A heal undoes their block; both wait for another.
+    live.follow(with({}), state::Height{1'000'000}, both);
+    EXPECT_EQ(events(), "");
+    const auto finality = [&] {
+        return live.read([&](const Revisions& now) { return now.find(Layer::Chain, one->path()).is_final; });
+    };
+    EXPECT_FALSE(finality()) << "of no block";
+    // One comes, the other is refused.
+    live.follow(with({again}), state::Height{1'000'000});
+    EXPECT_EQ(events(), "~one -two ");
+    EXPECT_TRUE(finality());
+    // What a returning transaction had deleted is not shown again meanwhile.
+    live.follow(with({}), state::Height{1'000'000});
+    EXPECT_EQ(events(), "-one ");
+    live.follow(with({again}), state::Height{1'000'000}, both);
+    EXPECT_EQ(events(), "");
+    live.follow(with({}), state::Height{1'000'000});
+    EXPECT_EQ(events(), "");
+}
+
 TEST_F(LiveTest, WhatOtherNodesSayStandsAndIsOneChange) {
     live.on_write([&](const Live::Passing& what) { told.push_back(what); });
     const auto said = event("from elsewhere");

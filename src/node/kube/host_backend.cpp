@@ -23,10 +23,6 @@ std::uint32_t tag_of(const consensus::MemberKey& key) {
     return tag;
 }
 
-api::Revisions revisions_of(const Host& host, Time started, api::Revisions::Limits window) {
-    return {api::first_revision(started, tag_of(host.key())), host.view()->state, window};
-}
-
 api::Stage stage_of(core::Stage stage) {
     switch (stage) {
         case core::Stage::Accepted: return api::Stage::Accepted;
@@ -37,6 +33,11 @@ api::Stage stage_of(core::Stage stage) {
     unreachable("a Stage is one of four");
 }
 
+const std::set<std::string, std::less<>>& returning_in(const NodeView& view) {
+    static const std::set<std::string, std::less<>> kNone;
+    return view.returning ? *view.returning : kNone;
+}
+
 api::Live::Passing passing_of(const core::PassingStands& stands) {
     return {.path = stands.path, .entry = stands.entry, .until = stands.until};
 }
@@ -44,10 +45,10 @@ api::Live::Passing passing_of(const core::PassingStands& stands) {
 }  // namespace
 
 HostBackend::HostBackend(Host& host, Gossip& gossip, KeyKeeper& keeper, RefusalJournal* refusals, Keystore keys,
-                         Own own, Time started, api::Revisions::Limits window)
+                         Own own, api::Revision first, api::Revisions::Limits window)
     : host_(host),
       gossip_(gossip),
-      live_(std::make_shared<api::Live>(revisions_of(host, started, window))),
+      live_(std::make_shared<api::Live>(api::Revisions{first, host.view()->state, window})),
       signer_(std::move(keys), host.view()->chain,
               [&host] {
                   const auto view = host.view();
@@ -58,8 +59,9 @@ HostBackend::HostBackend(Host& host, Gossip& gossip, KeyKeeper& keeper, RefusalJ
       refusals_(refusals),
       own_(std::move(own)),
       vouching_(own_.authority.chain.front()) {
-    watching_ = host.watch(
-        [live = live_](const core::Notice&, const NodeView& view) { live->follow(view.state, view.final_height); });
+    watching_ = host.watch([live = live_](const core::Notice&, const NodeView& view) {
+        live->follow(view.state, view.final_height, returning_in(view));
+    });
     // The host's strand may still hold a write when this one is gone.
     live_->on_write([&gossip, weak = std::weak_ptr{live_}](const api::Live::Passing& what) {
         gossip.write(what.path, what.entry, what.until.value_or(Time{}),
@@ -69,6 +71,10 @@ HostBackend::HostBackend(Host& host, Gossip& gossip, KeyKeeper& keeper, RefusalJ
                      });
     });
     shown_ = gossip.show_to([live = live_](const core::PassingStands& stands) { live->show(passing_of(stands)); });
+}
+
+api::Revision HostBackend::first_by_clock(const Host& host, Time started) {
+    return api::first_revision(started, tag_of(host.key()));
 }
 
 api::HeardOf HostBackend::heard_of() {
@@ -90,7 +96,7 @@ std::uint64_t HostBackend::submit(ledger::SharedTx tx, std::function<void(const 
         if (answer.refused && refusals != nullptr) refusals->note(*tx, *answer.refused, runtime::now());
         // On the strand: whoever is told sees its own write.
         const auto view = host.view();
-        live->follow(view->state, view->final_height);
+        live->follow(view->state, view->final_height, returning_in(*view));
         std::string caution;
         if (answer.stage == core::Stage::Included) caution = caution_of(host.reach());
         told({.stage = stage_of(answer.stage), .refused = answer.refused, .caution = std::move(caution)});

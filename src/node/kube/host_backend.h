@@ -20,9 +20,12 @@ public:
         crypto::Ed25519Secret transport;
         stream::Identity authority;
     };
-    /// `refusals` may be null; else it outlives this one as well. `window`: how far watchers may be behind.
+    /// `refusals` may be null; else it outlives this one as well. `first`: where its
+    /// numbers begin; `window`: how far watchers may be behind.
     HostBackend(Host& host, Gossip& gossip, KeyKeeper& keeper, RefusalJournal* refusals, Keystore keys, Own own,
-                Time started, api::Revisions::Limits window = {});
+                api::Revision first, api::Revisions::Limits window = {});
+    /// Where its numbers begin by the clock alone.
+    static api::Revision first_by_clock(const Host& host, Time started);
 
     api::Live& live() override { return *live_; }
     api::Signer& signer() override { return signer_; }

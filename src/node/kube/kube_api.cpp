@@ -13,6 +13,7 @@
 #include "node/kube/authority.h"
 #include "node/kube/front_server.h"
 #include "node/kube/host_backend.h"
+#include "node/kube/revision_floor.h"
 #include "node/status.h"
 #include "runtime/clock.h"
 #include "runtime/files.h"
@@ -44,8 +45,8 @@ std::vector<std::string> names_of(const KubeApiOptions& options, const NodeView&
 
 struct KubeApi::Inside {
     Inside(Host& host, Gossip& gossip, KeyKeeper& keeper, const KubeApiOptions& options, HostBackend::Own own,
-           Time started)
-        : backend(host, gossip, keeper, options.refusals, Keystore{options.keys}, std::move(own), started,
+           api::Revision first)
+        : backend(host, gossip, keeper, options.refusals, Keystore{options.keys}, std::move(own), first,
                   {.changes = options.limits.watch_changes_max, .bytes = options.limits.watch_bytes_max}),
           host_(host) {}
     HostBackend backend;
@@ -79,9 +80,10 @@ Result<std::unique_ptr<KubeApi>> KubeApi::start(stream::IoContext& io, Host& hos
     const Time now = runtime::now();
     TRY(auto authority, open_authority(options.data, now));
     TRY(auto machine, load_identity(options.data));
+    TRY(const auto first, begin_revisions(options.data, HostBackend::first_by_clock(host, now)));
     auto inside = std::make_unique<Inside>(
         host, gossip, keeper, options,
-        HostBackend::Own{.transport = std::move(machine.keys.transport), .authority = std::move(authority)}, now);
+        HostBackend::Own{.transport = std::move(machine.keys.transport), .authority = std::move(authority)}, first);
     const auto service = api::make_service(inside->backend, std::move(front));
     const auto believes = [&backend = inside->backend](const stream::Certificate& shown) -> Result<void> {
         if (backend.voucher_of(shown)) return ok();
