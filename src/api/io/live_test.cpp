@@ -47,13 +47,17 @@ TEST_F(LiveTest, AWriteNamesTheVersionThatItSaw) {
 }
 
 TEST_F(LiveTest, WhatComesAgainInAnotherBlockHasChangedAndWasNeverGone) {
-    testing::World first;
-    const auto one = first.entry_of(testing::World::config_map("default", "one", "1"));
-    const auto two = first.entry_of(testing::World::config_map("default", "two", "1"));
-    testing::World later;
-    (void)later.entry_of(testing::World::config_map("default", "other", "1"));
-    const auto again = later.entry_of(testing::World::config_map("default", "one", "1"));
-    ASSERT_NE(again->origin().latest.output.change, one->origin().latest.output.change);
+    testing::World world;
+    const auto born_in = [&](std::string_view name, std::uint8_t block) {
+        const auto entry = world.entry_of(testing::World::config_map("default", name, "1"));
+        state::Mark mark{.output = {}, .height = state::Height{block}, .time = kNow};
+        mark.output.change.writable()[0] = block;
+        return *state::Entry::written(entry->path(), {.born = mark, .latest = mark, .lock = mark}, {},
+                                      std::string{entry->document()});
+    };
+    const auto one = born_in("one", 1);
+    const auto two = born_in("two", 1);
+    const auto again = born_in("one", 2);
     const auto with = [](const std::vector<state::EntryPtr>& entries) {
         state::Batch batch{state::StateView{}};
         for (const auto& entry : entries) batch.put(entry);
