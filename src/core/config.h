@@ -76,7 +76,10 @@ struct Config {
     std::size_t recent_bytes = 16u << 20;  ///< of blocks at hand: four full ones, or all of a quiet hour
     std::size_t recent_changes = 256;      ///< what so many of the last blocks changed
     std::size_t headers_kept = 20'000;     ///< below the newest final block
-    std::size_t tips_max = 256;            ///< branches followed at the same time
+    /// As many more come back from the disk for a branch that leaves the chain below those: 60 MB at most.
+    std::size_t headers_deepened_max = 200'000;
+    milliseconds state_again{600'000};  ///< an old state that could not be had is asked for again after so long
+    std::size_t tips_max = 256;         ///< branches followed at the same time
 };
 
 }  // namespace rhizome::core

@@ -80,8 +80,14 @@ struct StateFound {
     SharedMessage message{};
 };
 
-using EventKind =
-    std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Mined, Resume, DiskLow, StateFound>;
+/// Answer to `FindState`. Without a view: it cannot be had here.
+struct OldState {
+    ledger::BlockHash block{};
+    std::optional<state::StateView> view{};
+};
+
+using EventKind = std::variant<Tick, PeerUp, PeerDown, Heard, Submit, Forget, Stored, Verified, Mined, Resume, DiskLow,
+                               StateFound, OldState>;
 struct Event {
     Time now{};  ///< by the host's clock, whatever that is worth
     EventKind kind{};
@@ -183,6 +189,13 @@ struct LookUpState {
     std::variant<WantManifest, WantPart> wanted{};
 };
 
+/// A branch of a higher recovery generation leaves this node's chain deeper than what its blocks changed is kept: find
+/// the state after this block, where they part, beside everything else, and say `OldState`. It is compared with the
+/// block's header, so it may come from anywhere: from executing the chain again, or from others.
+struct FindState {
+    ledger::BlockHash block{};
+};
+
 /// A peer sent what no honest one sends, for the peer layer to remember. Nothing is accused on the chain by it.
 struct Blame {
     PeerId peer{};
@@ -221,6 +234,7 @@ enum class Condition : std::uint8_t {
     ConflictingFinals,  ///< two conflicting blocks are final: neither seals nor votes any more
     DiskFull,           ///< takes no orders
     Accused,            ///< under evidence
+    OutOfReach,         ///< a recovery's chain leaves this node's below what is kept here: it cannot follow
 };
 struct ConditionChanged {
     Condition condition{};
@@ -231,7 +245,7 @@ struct Publish {
     Notice notice{};
 };
 
-using Effect =
-    std::variant<Send, Persist, Sync, Wake, Continue, Verify, Mine, Answer, Blame, Publish, LookUpState, Praise>;
+using Effect = std::variant<Send, Persist, Sync, Wake, Continue, Verify, Mine, Answer, Blame, Publish, LookUpState,
+                            FindState, Praise>;
 
 }  // namespace rhizome::core

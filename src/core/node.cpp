@@ -37,7 +37,8 @@ std::vector<Effect> Node::step(const Event& event) {
                    [&](const Verified& verified) { node.verified(verified); },
                    [&](const Mined& mined) { node.mined(mined); }, [&](const Resume&) { node.resume(); },
                    [&](const DiskLow& disk) { node.set_condition(Condition::DiskFull, disk.low); },
-                   [&](const StateFound& found) { node.state_found(found); }},
+                   [&](const StateFound& found) { node.state_found(found); },
+                   [&](const OldState& old) { node.old_state(old); }},
         event.kind);
     node.tick();
     node.finish_step();

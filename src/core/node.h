@@ -31,6 +31,8 @@ public:
         return std::nullopt;
     }
     [[nodiscard]] virtual std::optional<ledger::BlockHash> hash_at(ledger::Height) const { return std::nullopt; }
+    /// The header of a block of the chain: asked for where a branch leaves the chain below what the node has in memory.
+    [[nodiscard]] virtual std::optional<ledger::Header> header(const ledger::BlockHash&) const { return std::nullopt; }
     /// A block whose body is here too, without reading that; nothing where the host cannot tell without doing so.
     [[nodiscard]] virtual std::optional<SealedHeader> sealed_header(const ledger::BlockHash&) const {
         return std::nullopt;

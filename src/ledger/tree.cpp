@@ -46,6 +46,30 @@ Result<const HeaderTree::Node*, Reject> HeaderTree::insert(const Header& header)
     return added;
 }
 
+Result<void, Reject> HeaderTree::deepen(std::span<const Header> older) {
+    const Header* above = &root_->header;
+    for (const Header& header : older) {
+        if (hash_of(header) != above->previous || header.height + 1 != above->height)
+            return reject(RejectCode::BadEncoding, "the header is not that of the block before");
+        above = &header;
+    }
+    std::vector<Node*> added;
+    Node* child = nodes_.find(root_->hash)->second.get();
+    for (const Header& header : older) {
+        auto node = std::make_unique<Node>(Node{.header = header, .hash = hash_of(header), .children = 1});
+        added.push_back(node.get());
+        child->parent = node.get();
+        child = node.get();
+        nodes_.emplace(child->hash, std::move(node));
+    }
+    root_ = child;
+    for (auto node = added.rbegin(); node != added.rend(); ++node)
+        if ((*node)->parent != nullptr)
+            (*node)->skip = ancestor(
+                (*node)->parent, std::max(Height{skip_height((*node)->header.height.number())}, root_->header.height));
+    return {};
+}
+
 const HeaderTree::Node* HeaderTree::find(const BlockHash& hash) const {
     const auto at = nodes_.find(hash);
     return at == nodes_.end() ? nullptr : at->second.get();
@@ -67,8 +91,9 @@ const HeaderTree::Node* HeaderTree::common_ancestor(const Node* left, const Node
     left = ancestor(left, lower);
     right = ancestor(right, lower);
     while (left != right) {
-        // Skips of blocks at one height lead to one height, so both sides stay level.
-        const bool skip = left->skip != nullptr && right->skip != nullptr && left->skip != right->skip;
+        // Skips of blocks at one height lead to one height, unless one of them came before the tree was deepened.
+        const bool skip = left->skip != nullptr && right->skip != nullptr && left->skip != right->skip &&
+                          left->skip->header.height == right->skip->header.height;
         left = skip ? left->skip : left->parent;
         right = skip ? right->skip : right->parent;
         ensure(left != nullptr && right != nullptr, "all blocks of one tree meet at its root");

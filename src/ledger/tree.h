@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ledger/block.h"
@@ -31,6 +32,9 @@ public:
 
     /// Adds a header whose parent is known and whose height and time follow from it. Adding a known one gives it again.
     Result<const Node*, Reject> insert(const Header& header);
+
+    /// Adds the headers below the root, the root's parent first; the last of them is the root from then on.
+    Result<void, Reject> deepen(std::span<const Header> older);
 
     [[nodiscard]] const Node* find(const BlockHash& hash) const;
     [[nodiscard]] const Node& root() const { return *root_; }

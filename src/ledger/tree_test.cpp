@@ -73,6 +73,38 @@ TEST(HeaderTree, ALocatorLeadsToTheFork) {
     EXPECT_EQ(ours.find_fork(stranger.locator(&stranger.root()), our_tip), &ours.root());
 }
 
+TEST(HeaderTree, DeepenedItKnowsWhatABranchPartsFromBelow) {
+    // The whole chain in one tree; its upper half in another, with a branch, that learns the rest later.
+    HeaderTree all{Header{}};
+    const auto* tip = grow(all, &all.root(), 700);
+    const auto* middle = HeaderTree::ancestor(tip, Height{400});
+    HeaderTree tree{middle->header};
+    const HeaderTree::Node* top = &tree.root();
+    for (std::uint64_t height = 401; height <= 700; ++height)
+        top = *tree.insert(HeaderTree::ancestor(tip, Height{height})->header);
+    std::vector<Header> older;
+    for (const auto* at = middle->parent; at->header.height >= Height{100}; at = at->parent)
+        older.push_back(at->header);
+    auto broken = older;
+    broken[7] = broken[8];
+    EXPECT_EQ(tree.deepen(broken).error().code, RejectCode::BadEncoding);
+    EXPECT_EQ(tree.root().header.height, Height{400});
+    ASSERT_TRUE(tree.deepen(older));
+    EXPECT_EQ(tree.root().header.height, Height{100});
+    for (std::uint64_t height = 100; height <= 700; ++height) {
+        const auto* found = HeaderTree::ancestor(top, Height{height});
+        ASSERT_NE(found, nullptr);
+        EXPECT_EQ(found->hash, HeaderTree::ancestor(tip, Height{height})->hash);
+    }
+    const auto* fork = HeaderTree::ancestor(top, Height{123});
+    const auto* branch = grow(tree, fork, 500, 9);
+    EXPECT_EQ(HeaderTree::common_ancestor(branch, top), fork);
+    EXPECT_EQ(HeaderTree::common_ancestor(top, branch), fork);
+    EXPECT_EQ(HeaderTree::route(top, branch).undo.size(), 577u);
+    tree.prune_to(fork);
+    EXPECT_EQ(HeaderTree::common_ancestor(branch, top), fork);
+}
+
 TEST(HeaderTree, PruningKeepsWhatDescendsFromTheNewRoot) {
     HeaderTree tree{Header{}};
     const auto* trunk = grow(tree, &tree.root(), 100);

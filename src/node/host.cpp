@@ -53,6 +53,11 @@ public:
         if (!info) return std::nullopt;
         return info->hash;
     }
+    [[nodiscard]] std::optional<ledger::Header> header(const ledger::BlockHash& hash) const override {
+        const auto info = store_.info(hash);
+        if (!info) return std::nullopt;
+        return info->header;
+    }
     [[nodiscard]] std::optional<core::SealedHeader> sealed_header(const ledger::BlockHash& hash) const override {
         const auto info = store_.info(hash);
         if (!info || !info->has_body) return std::nullopt;
@@ -218,6 +223,8 @@ struct Host::Inside {
 
     void perform(core::Effect& effect, std::vector<core::Notice>& notices);
     Result<void> write(const core::Write& what);
+    /// On the librarian's thread.
+    core::OldState find_state(const ledger::BlockHash& block) const;
     void tell(const core::Answer& answer);
     void publish(const std::vector<core::Notice>& notices);
     void follow_usual(const core::TipMoved& moved);
@@ -272,6 +279,10 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
                 post(core::StateFound{order.to, std::make_shared<const core::Message>(shelf->answer(order.wanted))});
             },
             false);
+    } else if (const auto* old = std::get_if<core::FindState>(&effect)) {
+        log.info("a recovery parts from this chain far below: it is executed again up to there",
+                 {{"block", old->block.hex()}});
+        librarian->ask([this, block = old->block] { post(find_state(block)); }, false);
     } else if (const auto* answer = std::get_if<core::Answer>(&effect)) {
         if (answer->refused) refusals.put(answer->tx, *answer->refused);
         answers.push_back(*answer);
@@ -293,6 +304,14 @@ void Host::Inside::perform(core::Effect& effect, std::vector<core::Notice>& noti
         }
         notices.push_back(std::move(notice->notice));
     }
+}
+
+core::OldState Host::Inside::find_state(const ledger::BlockHash& block) const {
+    Inline one_core;  // the others have a chain to keep up with
+    auto found = store::execute_again(chain->store(), block, chain->rules(), one_core);
+    if (found) return {.block = block, .view = *std::move(found)};
+    log.warn("an old state cannot be had here", {{"block", block.hex()}, {"why", found.error()}});
+    return {.block = block};
 }
 
 void Host::Inside::tell(const core::Answer& answer) {

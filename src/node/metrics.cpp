@@ -61,7 +61,7 @@ std::string metrics_text(const NodeView& view, const store::Store& store, Time n
     bool first = true;
     for (const core::Condition condition :
          {core::Condition::ClockOff, core::Condition::VotesLost, core::Condition::ConflictingFinals,
-          core::Condition::DiskFull, core::Condition::Accused}) {
+          core::Condition::DiskFull, core::Condition::Accused, core::Condition::OutOfReach}) {
         add("condition", first ? "Whether something keeps the node from doing its part." : "", "gauge",
             view.conditions.contains(condition) ? "1" : "0", fmt::format("{{condition=\"{}\"}}", name(condition)));
         first = false;

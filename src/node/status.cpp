@@ -34,6 +34,7 @@ std::string_view name(core::Condition condition) {
         case core::Condition::ConflictingFinals: return "ConflictingFinals";
         case core::Condition::DiskFull: return "DiskFull";
         case core::Condition::Accused: return "Accused";
+        case core::Condition::OutOfReach: return "OutOfReach";
     }
     unreachable("a Condition is one of these");
 }
@@ -103,6 +104,13 @@ std::vector<Warning> warnings_of(const NodeView& view, Time now) {
                 warnings.push_back({"this machine is under evidence: it signed two things that contradict each other",
                                     "find out why (a copied data directory does this), then the owner of the cluster: "
                                     "rhizome node approve NAME"});
+                break;
+            case core::Condition::OutOfReach:
+                warnings.push_back(
+                    {"a recovery leads the chain away from a block that is older than what this machine keeps: it "
+                     "cannot follow",
+                     "stop it ('rhizome down'), move its data directory away, and let it join again as a new machine: "
+                     "rhizome token new, then rhizome join"});
                 break;
         }
     }

@@ -234,6 +234,18 @@ std::optional<ledger::BlockHash> Disk::hash_at(ledger::Height wanted) const {
     return hash;
 }
 
+std::optional<ledger::Header> Disk::header(const ledger::BlockHash& hash) const {
+    if (!now_.blocks.contains(hash)) return std::nullopt;
+    return archive_->block(hash)->header;
+}
+
+std::optional<state::StateView> Disk::state_after(const ledger::BlockHash& hash) const {
+    const state::StateView* view = archive_->view(hash);
+    // A block on the way that cannot be read ends it.
+    if (view == nullptr || is_damaged() || !height_of(hash) || height(hash) < height(now_.genesis)) return std::nullopt;
+    return *view;
+}
+
 Result<state::Delta> Disk::change(const ledger::BlockHash& hash) const {
     if (damaged_.contains(hash)) return fail(ErrorKind::Corrupt, "the checksum of what the block changed is wrong");
     const bool gone =

@@ -83,6 +83,9 @@ public:
     [[nodiscard]] std::vector<ledger::BlockHash> blocks_with(const ledger::TxId& id) const override;
     [[nodiscard]] std::optional<ledger::Height> height_of(const ledger::BlockHash& hash) const override;
     [[nodiscard]] std::optional<ledger::BlockHash> hash_at(ledger::Height height) const override;
+    [[nodiscard]] std::optional<ledger::Header> header(const ledger::BlockHash& hash) const override;
+    /// The state after a block of the chain, by executing again what is here; nothing where that begins above it.
+    [[nodiscard]] std::optional<state::StateView> state_after(const ledger::BlockHash& hash) const;
 
 private:
     struct Contents {

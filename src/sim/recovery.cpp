@@ -74,11 +74,13 @@ private:
             if (!write_until_final(many)) return "the larger side finalises nothing";
         if (!recover_few()) return "the recovery does not become final";
         if (case_.coming == ComingBack::AfterAnother && !recover_few()) return "the second recovery does not";
+        // Far ahead a branch is followed headers first.
+        const std::uint64_t far = case_.coming == ComingBack::FromBelow ? sim_.setup().config.catch_up_from + 10 : 0;
         const auto fits = [&] {
             switch (case_.length) {
                 case BranchLength::Shorter: return height(few) < final_height(many);
                 case BranchLength::Equal: return final_height(few) == final_height(many);
-                case BranchLength::Longer: return final_height(few) > height(many);
+                case BranchLength::Longer: return final_height(few) > height(many) + far;
             }
             return false;
         };
@@ -194,7 +196,8 @@ std::vector<RecoveryCase> recovery_table(std::uint64_t seed) {
     std::vector<RecoveryCase> table;
     for (const std::size_t machines : {3u, 5u, 7u})
         for (const auto length : {BranchLength::Shorter, BranchLength::Equal, BranchLength::Longer})
-            for (const auto coming : {ComingBack::OneByOne, ComingBack::Together, ComingBack::AfterAnother})
+            for (const auto coming :
+                 {ComingBack::OneByOne, ComingBack::Together, ComingBack::AfterAnother, ComingBack::FromBelow})
                 for (const bool restart : {false, true})
                     table.push_back(
                         {.seed = ++seed, .machines = machines, .length = length, .coming = coming, .restart = restart});

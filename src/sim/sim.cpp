@@ -18,6 +18,8 @@ constexpr milliseconds kLinkUpMax{400};
 constexpr milliseconds kAskAgain{1'000};
 /// A part of a state is looked up and written out.
 constexpr milliseconds kLookUp{2};
+/// A chain is executed again from where it begins on the disk.
+constexpr milliseconds kExecuteAgain{500};
 /// Disks that take longer are called slow by those who watch.
 constexpr milliseconds kQuickSyncMax{1};
 
@@ -449,6 +451,8 @@ void Sim::perform(std::size_t index, core::Effect& effect) {
     } else if (const auto* wanted = std::get_if<core::LookUpState>(&effect)) {
         later(now_ + kLookUp,
               core::StateFound{wanted->to, std::make_shared<const core::Message>(look_up(index, *wanted))});
+    } else if (const auto* old = std::get_if<core::FindState>(&effect)) {
+        later(now_ + kExecuteAgain, core::OldState{old->block, machine.disk.state_after(old->block)});
     } else if (const auto* order = std::get_if<core::Mine>(&effect)) {
         mine(index, *order);
     } else if (const auto* said = std::get_if<core::Answer>(&effect)) {

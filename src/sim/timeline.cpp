@@ -178,6 +178,7 @@ std::string_view name(core::Condition condition) {
         case core::Condition::ConflictingFinals: return "two final blocks contradict each other";
         case core::Condition::DiskFull: return "its disk is full";
         case core::Condition::Accused: return "it stands accused";
+        case core::Condition::OutOfReach: return "a recovery leads away from below what it keeps";
     }
     return "";
 }

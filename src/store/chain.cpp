@@ -245,6 +245,17 @@ Result<state::StateView> Chain::state_at(Height height, const ProgressSink& prog
     return walker.state->view();
 }
 
+Result<state::StateView> execute_again(const Store& store, const ledger::BlockHash& block,
+                                       const ledger::BlockRules& rules, Parallel& parallel) {
+    TRY(const BlockInfo wanted, store.info(block));
+    if (!store.on_chain(wanted))
+        return fail(ErrorKind::NotFound, fmt::format("block {} is not on the chain", wanted.height()));
+    TRY(auto walker, walker_at_genesis(store, rules));
+    ledger::SignatureCache cache;
+    TRY(walk_forward(store, walker, wanted.height(), rules, cache, parallel, {}, {}));
+    return walker.state->view();
+}
+
 Result<void> Chain::close() { return store_->close(); }
 
 // ---- verifying ------------------------------------------------------------------------------------------------------

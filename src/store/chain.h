@@ -71,6 +71,11 @@ private:
     ledger::Header tip_{};
 };
 
+/// The state after a block of the chain by executing what is stored again, from genesis on. Any thread; takes as long
+/// as that takes. Unavailable when the first blocks are not here.
+Result<state::StateView> execute_again(const Store& store, const ledger::BlockHash& block,
+                                       const ledger::BlockRules& rules, Parallel& parallel);
+
 /// What is wrong with a chain, and where.
 struct ChainFault {
     ledger::Height height{};

@@ -311,8 +311,13 @@ TEST_F(Stores, ShowOlderStates) {
         ASSERT_TRUE(world.chain().store().mark_final(world.chain().store().tip().hash));
     }
     ASSERT_TRUE(world.chain().store().settle(false));
-    for (const ledger::Block& block : world.memory().blocks())  // near ones by undoing, far ones from genesis
+    for (const ledger::Block& block : world.memory().blocks()) {  // near ones by undoing, far ones from genesis
         EXPECT_EQ(world.chain().state_at(block.header.height).value().root(), block.header.state_root);
+        const auto again = execute_again(world.chain().store(), hash_of(block.header), world.chain().rules(),
+                                         world.chain().parallel());
+        ASSERT_TRUE(again) << again.error().message;
+        EXPECT_EQ(again->root(), block.header.state_root);
+    }
     EXPECT_EQ(world.chain().store().change(hash_of(world.memory().blocks()[1].header)).error().kind,
               ErrorKind::NotFound);
 }

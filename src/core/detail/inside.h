@@ -97,6 +97,13 @@ struct Node::Inside final : consensus::BlockLore {
     std::set<ledger::BlockHash> invalid;
     /// Blocks that the disk has lost, and the tips that cannot be reached without them: asked of peers again.
     std::map<ledger::BlockHash, std::set<ledger::BlockHash>> unreadable;
+    /// Where a branch that cannot be followed parts from this chain: the state after that block is not at hand.
+    struct Lacking {
+        ledger::BlockHash block{};
+        ledger::Height height{};
+        std::optional<Time> again{};  ///< it could not be had, and is asked for again then
+    };
+    std::optional<Lacking> lacking{};
     /// Who sealed what on which parent, above the final block: a second one is evidence.
     std::map<std::pair<ledger::BlockHash, consensus::MemberKey>, ledger::BlockHash> sealed;
     ledger::LedgerState state;
@@ -295,6 +302,19 @@ struct Node::Inside final : consensus::BlockLore {
     void look_up_state(LookUpState wanted);
     void state_found(const StateFound& event);
 
+    // ---- handlers/old_forks.cpp: branches that leave this chain below what is at hand
+    // --------------------------------
+    /// Brings headers back from the disk down to this block of the chain. False when it is none, or lies too deep.
+    bool deepen_to(const ledger::BlockHash& block);
+    /// For a peer whose chain may leave ours deeper than what is in memory: blocks of ours at doubling distances, down
+    /// to the first.
+    void add_old_blocks(std::vector<ledger::BlockHash>& locator) const;
+    [[nodiscard]] bool is_ahead_by_recovery(PeerId peer) const;
+    void ask_for_state(const HeaderNode* fork);
+    void old_state(const OldState& event);
+    /// It leaves this chain where no state is at hand.
+    [[nodiscard]] bool is_out_of_reach(const HeaderNode* node) const;
+
     // ---- handlers/chain.cpp: which chain is followed
     // -----------------------------------------------------------------
     /// Up to where a chain is final by its only voter's seals alone.
@@ -331,6 +351,9 @@ struct Node::Inside final : consensus::BlockLore {
     /// The chain has moved to one of a higher recovery generation that lacks the final block: what is final is where
     /// they part, until votes of that generation, or its only voter's seals, show more.
     void take_back_finals();
+    /// Of a block of this chain that lies deeper than states are at hand nothing is known but that it is there. It is
+    /// taken to be of the tip's generation: nothing of that is left for another of the same.
+    void note_deep(const HeaderNode* node);
     void forget_old();
     [[nodiscard]] ledger::NextBlock next_block() const;
 

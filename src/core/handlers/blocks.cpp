@@ -130,6 +130,7 @@ void Node::Inside::want_blocks(PeerId from, const ledger::BlockHash& wanted) {
     std::vector<ledger::BlockHash> locator;
     if (const HeaderNode* last = tree.find(peer->second.last_block)) locator = tree.locator(last);
     for (const ledger::BlockHash& hash : tree.locator(settled)) locator.push_back(hash);
+    if (is_ahead_by_recovery(from)) add_old_blocks(locator);
     send(from, WantBlocks{.locator = std::move(locator), .wanted = wanted});
 }
 
@@ -180,6 +181,9 @@ void Node::Inside::take(PeerId from, const SharedBlock& block, Keeping keeping, 
         future.emplace(block->header.time, std::pair{from, block});
         return;
     }
+    if (is_ahead_by_recovery(from) && is_member(*proposer) && deepen_to(block->header.previous) &&
+        tree.find(hash) != nullptr)
+        return;
     if (tree.find(block->header.previous) == nullptr) {
         // It may be a member on a branch that is not known here: nobody is blamed, but a stranger's block is not kept.
         if (!is_member(*proposer)) return want_blocks(from, hash);

@@ -104,6 +104,7 @@ void Node::Inside::ask_headers() {
         locator = tree.locator(before);
     }
     for (const ledger::BlockHash& hash : tree.locator(settled)) locator.push_back(hash);
+    if (is_ahead_by_recovery(catch_up.guide())) add_old_blocks(locator);
     catch_up.note_asked_headers(now);
     send(catch_up.guide(), WantHeaders{.locator = std::move(locator), .wanted = peer->second.tip});
 }
@@ -158,6 +159,7 @@ void Node::Inside::heard(PeerId from, const Headers& message) {
 bool Node::Inside::extend_way(const SealedHeader& given) {
     const PeerId guide = catch_up.guide();
     const auto hash = hash_of(given.header);
+    const ledger::Block bare{.header = given.header, .signature = given.signature, .txs = {}, .seal = given.seal};
     const auto refuse = [&](ledger::Reject why) {
         blame(guide, std::move(why));
         leave_guide(FalseWay::DeadEnd);
@@ -167,6 +169,10 @@ bool Node::Inside::extend_way(const SealedHeader& given) {
         if (given.header.height != catch_up.last_height() + 1)
             return refuse({.code = RejectCode::BadEncoding, .why = "heights that do not follow one another"});
     } else {
+        if (tree.find(hash) == nullptr && is_ahead_by_recovery(guide)) {
+            const auto proposer = consensus::check_proposer(bare, signatures);
+            if (proposer && is_member(*proposer)) (void)deepen_to(given.header.previous);
+        }
         if (tree.find(hash) != nullptr) {
             if (const auto peer = peers.find(guide); peer != peers.end()) peer->second.last_block = hash;
             return true;
@@ -181,7 +187,6 @@ bool Node::Inside::extend_way(const SealedHeader& given) {
     }
     if (given.header.consensus != parameters().consensus)
         return refuse({.code = RejectCode::BadSeal, .why = "the block is of another consensus than the chain"});
-    const ledger::Block bare{.header = given.header, .signature = given.signature, .txs = {}, .seal = given.seal};
     if (const auto proposer = consensus::check_proposer(bare, signatures); !proposer) return refuse(proposer.error());
     catch_up.extend(hash, given);
     return true;

@@ -85,7 +85,7 @@ bool Node::Inside::is_better(const HeaderNode* left, const HeaderNode* right) co
 const HeaderNode* Node::Inside::best_tip() const {
     const HeaderNode* best = nullptr;
     for (const auto& [hash, node] : tips)
-        if (may_follow(node) && (best == nullptr || is_better(node, best))) best = node;
+        if (may_follow(node) && !is_out_of_reach(node) && (best == nullptr || is_better(node, best))) best = node;
     return best == nullptr ? settled : best;
 }
 
@@ -245,7 +245,14 @@ void Node::Inside::step_mover() {
     if (progress == Reorganisation::Progress::Moving) return;
     const auto finished = std::move(mover);
     if (const auto& refused = finished->report().refused) mark_invalid(refused->node, refused->why);
-    if (const auto& failed = finished->report().failed) note_unreadable(failed->node, mover_goal);
+    if (const auto& failed = finished->report().failed) {
+        // What the blocks of our own chain changed is not kept so far back, and no other state to begin from either.
+        if (HeaderTree::is_ancestor(failed->node, at)) {
+            ask_for_state(HeaderTree::common_ancestor(at, mover_goal));
+        } else {
+            note_unreadable(failed->node, mover_goal);
+        }
+    }
 }
 
 void Node::Inside::note_unreadable(const HeaderNode* node, const HeaderNode* goal) {
@@ -438,13 +445,21 @@ void Node::Inside::take_back_finals() {
     effects.emplace_back(Publish{FinalsTakenBack{final_node->header.height, fork->header.height, generation}});
     // The kept state is of the chain that is left.
     if (kept && !HeaderTree::is_ancestor(kept->node, fork)) kept.reset();
+    note_deep(fork);
     final_node = fork;
+}
+
+void Node::Inside::note_deep(const HeaderNode* node) {
+    if (facts.contains(node->hash)) return;
+    consensus::Electorate unknown{.generation = facts.at(at->hash).electorate->generation};
+    facts[node->hash] = {.electorate = std::make_shared<const consensus::Electorate>(std::move(unknown))};
 }
 
 void Node::Inside::set_final(const HeaderNode* node) {
     std::vector<ledger::BlockHash> now_final;
     for (const HeaderNode* one = node; one != nullptr && one != final_node; one = one->parent)
         now_final.push_back(one->hash);
+    note_deep(node);
     final_node = node;
     // The state there is needed to move away from a chain whose changes are not kept.
     if (node == at) kept = Reorganisation::Kept{state.view(), node};

@@ -80,12 +80,11 @@ Result<void, ledger::Reject> Node::Inside::restore(const Start& start) {
     // From old to new: each begins with what its parent has.
     const std::size_t restored = facts.size();
     if (!facts.contains(final_node->hash)) {
-        // Where a recovery took back what was final the fork may lie deeper than changes are kept. Nothing need be
-        // known of it then: whatever is of the tip's generation may be followed, as before the restart.
+        // Where a recovery took back what was final the fork may lie deeper than changes are kept.
         if (facts.at(at->hash).electorate->generation == 0)
             return ledger::reject(RejectCode::BadEncoding,
                                   "what the blocks above the final one changed is not on the disk");
-        facts[final_node->hash] = {.electorate = std::make_shared<const consensus::Electorate>()};
+        note_deep(final_node);
     }
     for (std::size_t back = restored; back-- > 0;) {
         const HeaderNode* node = ledger::HeaderTree::ancestor(at, at->header.height - back);

@@ -60,6 +60,10 @@ void Node::Inside::tick() {
     }
     if (next_flush && now >= *next_flush) flush_votes();
     if (const auto look = catch_up.next_look(); look && now >= *look) go_on_catching_up();
+    if (lacking && lacking->again && now >= *lacking->again) {
+        lacking->again.reset();
+        effects.emplace_back(FindState{lacking->block});
+    }
     if (seals_unknown && own.is_complete() && settled->header.time > started) {
         seals_unknown = false;
         record_own_votes();

@@ -129,7 +129,7 @@ Task<std::optional<Ended>> tell_news(const Context& context, Shared session, std
     if (!wanted.conditions) co_return std::nullopt;
     for (const core::Condition condition :
          {core::Condition::ClockOff, core::Condition::VotesLost, core::Condition::ConflictingFinals,
-          core::Condition::DiskFull, core::Condition::Accused}) {
+          core::Condition::DiskFull, core::Condition::Accused, core::Condition::OutOfReach}) {
         const bool holds = view->conditions.contains(condition);
         if (holds == session->conditions.contains(condition)) continue;
         holds ? (void)session->conditions.insert(condition) : (void)session->conditions.erase(condition);
