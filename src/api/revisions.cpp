@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "ledger/chain_records.h"
+#include "ledger/member.h"
+#include "ledger/readiness.h"
 
 namespace rhizome::api {
 namespace {
@@ -14,11 +18,26 @@ namespace {
 constexpr std::int64_t kEpochMillis = 1'577'836'800'000;  // 2020-01-01T00:00:00Z
 constexpr unsigned kTagBits = 22;
 
-/// Whose change a change of this key is: of a Node when its report changes; nobody's under `/chain/`.
-std::optional<std::string> subject_of(std::string_view key) {
+/// The Node whose readiness this record is, by the state where it stands.
+std::optional<std::string> node_of(std::string_view key, const state::StateView& view) {
+    static const std::string front = ledger::records::all_readiness().key();
+    if (!key.starts_with(front)) return std::nullopt;
+    ledger::MemberKey member{};
+    if (!from_hex_into(key.substr(front.size(), 2 * member.size()), member)) return std::nullopt;
+    const state::Entry* record = view.get(ledger::records::member(member));
+    if (record == nullptr) return std::nullopt;
+    const auto read = ledger::decode_member(record->bytes());
+    if (!read) return std::nullopt;
+    const auto path = state::Path::node(read->node);
+    return path ? std::optional{std::string{path->key()}} : std::nullopt;
+}
+
+/// Whose change a change of this key is: of a Node when its report changes, or whether it is ready; nobody's otherwise
+/// under `/chain/`. A Node that is no member any more changes itself.
+std::optional<std::string> subject_of(std::string_view key, const state::StateView& after) {
     const state::Path path = state::Path::from_checked_key(key);
     switch (path.shape()) {
-        case state::Path::Shape::Chain: return std::nullopt;
+        case state::Path::Shape::Chain: return node_of(key, after);
         case state::Path::Shape::NodeReport: return std::string{path.parent_key()};
         default: return std::string{key};
     }
@@ -29,8 +48,14 @@ bool is_node(std::string_view key) {
     return key.starts_with(nodes) && state::Path::from_checked_key(key).shape() == state::Path::Shape::Node;
 }
 
-state::EntryPtr report_of(const state::StateView& view, const state::Path& node) {
-    return state::EntryPtr{view.get(*state::Path::node_report(node.name()))};
+/// Puts in what else is shown of a Node.
+void look_at_node(Standing& found, const state::StateView& view, const state::Path& node) {
+    found.report = state::EntryPtr{view.get(*state::Path::node_report(node.name()))};
+    ledger::MemberKey key{};
+    const state::Entry* member = view.get(ledger::records::node(node.name()));
+    if (member == nullptr || member->bytes().size() != key.size()) return;
+    std::copy(member->bytes().begin(), member->bytes().end(), key.begin());
+    found.readiness = state::EntryPtr{view.get(ledger::records::readiness(key))};
 }
 
 std::size_t bytes_of(const Standing& standing) {
@@ -63,18 +88,21 @@ Standing Revisions::look(const state::StateView& view, std::string_view key) {
     const state::Path path = state::Path::from_checked_key(key);
     Standing found;
     found.document = state::EntryPtr{view.get(path)};
-    if (found.document && is_node(key)) found.report = report_of(view, path);
+    if (found.document && is_node(key)) look_at_node(found, view, path);
     return found;
 }
 
 void Revisions::feed(Layer layer, const state::Delta& delta, state::StateView after) {
     state::StateView& held = views_[static_cast<std::size_t>(layer)];
-    // A Node stands right before its report in the order of keys, so a subject that comes twice comes in a row.
+    // A Node stands right before its report in the order of keys, so a subject that comes twice comes in a row; but for
+    // those whose readiness has changed, which comes first.
     std::string last;
+    std::set<std::string, std::less<>> turned;
     delta.visit([&](const state::Change& change) {
-        auto subject = subject_of(change.key());
-        if (!subject || *subject == last) return;
+        auto subject = subject_of(change.key(), after);
+        if (!subject || *subject == last || turned.contains(*subject)) return;
         add(layer, *subject, held, after);
+        if (change.key().starts_with("chain")) turned.insert(*subject);
         last = *std::move(subject);
     });
     held = std::move(after);
@@ -116,7 +144,7 @@ Standing Revisions::find(Layer layer, const state::Path& path) const {
 Standing Revisions::of(Layer layer, const state::Entry& entry) const {
     const auto known = by_entry_.find(&entry);
     Standing found{.document = state::EntryPtr{&entry}, .revision = known ? *known : revision_of(layer, entry.key())};
-    if (is_node(entry.key())) found.report = report_of(view(layer), entry.path());
+    if (is_node(entry.key())) look_at_node(found, view(layer), entry.path());
     found.is_final = entry.is_written() && entry.origin().latest.height <= final_;
     return found;
 }

@@ -41,10 +41,11 @@ enum class Layer : std::uint8_t {
 };
 inline constexpr std::size_t kLayers = 2;
 
-/// A document as it stood at one moment. Of a Node the report besides, which is part of what is shown of it.
+/// A document as it stood at one moment. Of a Node besides what is part of what is shown of it.
 struct Standing {
-    state::EntryPtr document{};  ///< null: there was none
-    state::EntryPtr report{};
+    state::EntryPtr document{};   ///< null: there was none
+    state::EntryPtr report{};     ///< what its machine says
+    state::EntryPtr readiness{};  ///< whether its lease runs, and since when; null: no member
     Revision revision = 0;  ///< of the change that made it so
     bool is_final = false;  ///< its block was final when it was looked at
     explicit operator bool() const { return static_cast<bool>(document); }

@@ -14,6 +14,7 @@
 #include "cluster/object.h"
 #include "cluster/structural_values.h"
 #include "ledger/member.h"
+#include "ledger/readiness.h"
 
 namespace rhizome::api {
 namespace {
@@ -153,14 +154,14 @@ void derive_namespace(json::Value& object) {
     cluster::object_in(object, "status")["phase"] = ends ? "Terminating" : "Active";
 }
 
-json::Object ready_condition(const Heard& heard, std::string_view since) {
+/// As the chain has it: the same on every node of a branch. Kubernetes' own words for a machine that fell silent.
+json::Object ready_condition(bool is_ready, std::string_view since) {
     return {{"type", "Ready"},
-            {"status", heard.in_lease ? "True" : "Unknown"},
+            {"status", is_ready ? "True" : "Unknown"},
             {"lastHeartbeatTime", since},
             {"lastTransitionTime", since},
-            {"reason", heard.in_lease ? "HeardOf" : "Silent"},
-            {"message", heard.in_lease ? std::string{"it attests, seals or reports"}
-                                       : fmt::format("nothing was heard of it for {} s", heard.silent_seconds)}};
+            {"reason", is_ready ? "HeardOf" : "NodeStatusUnknown"},
+            {"message", is_ready ? "it attests, seals or reports" : "its lease has ended: the chain heard nothing of it"}};
 }
 
 void derive_node(json::Value& object, const Standing& standing, const HeardOf& heard_of) {
@@ -183,10 +184,13 @@ void derive_node(json::Value& object, const Standing& standing, const HeardOf& h
             object["status"] = std::move(status);
         }
     }
-    if (heard.is_member) {
-        const state::Entry* newest = standing.report ? standing.report.get() : standing.document.get();
+    const auto readiness = standing.readiness ? ledger::records::decode_readiness(standing.readiness->bytes())
+                                              : Result<ledger::Readiness, DecodeFault>{Fail{DecodeFault::Truncated}};
+    if (readiness || heard.is_member) {
+        // Who has documents only (a proxy) asks a node who is heard of, and does not know since when.
+        const Time since = readiness ? readiness->since : standing.document->origin().born.time;
         json::Array conditions;
-        conditions.emplace_back(ready_condition(heard, to_rfc3339(newest->origin().latest.time)));
+        conditions.emplace_back(ready_condition(readiness ? readiness->is_ready : heard.in_lease, to_rfc3339(since)));
         cluster::object_in(object, "status")["conditions"] = std::move(conditions);
     }
 }

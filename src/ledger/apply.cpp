@@ -10,6 +10,7 @@
 #include "ledger/codec.h"
 #include "ledger/limits.h"
 #include "ledger/order.h"
+#include "ledger/readiness.h"
 #include "ledger/signature_work.h"
 #include "ledger/special_kinds.h"
 
@@ -151,6 +152,7 @@ Result<Applied, Reject> execute(const LedgerState& parent, const NextBlock& next
     }
     advance_lease_clock(state, next, parent.parameters());
     write_consensus_part(state, consensus);
+    follow_leases(state, parent.parameters().lease(), next.time);
     drop_expired_replay(state, next.time);
     append_history(state, next.parent);
     if (parent.chain().is_zero()) state.put_record(records::chain_id(), place.chain.view());

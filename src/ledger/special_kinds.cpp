@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "base/ensure.h"
+#include "ledger/readiness.h"
 #include "ledger/limits.h"
 #include "ledger/recovery_records.h"
 
@@ -125,6 +126,7 @@ void forget_member(std::string_view node_document, WorkingState& state, const Pl
     state.erase(records::member((*member)->chain));
     state.erase(records::node((*member)->node));
     state.erase(records::lease((*member)->chain));
+    state.erase(records::readiness((*member)->chain));
 }
 
 void follow_node(std::string_view before, std::string_view after, WorkingState& state, const Place& place) {

@@ -10,6 +10,7 @@
 #include "ledger/limits.h"
 #include "ledger/member.h"
 #include "ledger/parameters.h"
+#include "ledger/readiness.h"
 #include "ledger/resource.h"
 #include "ledger/special_kinds.h"
 
@@ -52,7 +53,7 @@ bool is_good_record(std::string_view path, ByteView bytes) {
     };
     // Whoever walks a folder of records takes all that stands there for one of them, the folder's own path included.
     for (const std::string_view folder :
-         {"/chain/leases", "/chain/members", "/chain/nodes", "/chain/definitions", "/chain/replay"})
+         {"/chain/leases", "/chain/ready", "/chain/members", "/chain/nodes", "/chain/definitions", "/chain/replay"})
         if (path == folder) return false;
     if (path == "/chain/id") return bytes.size() == ChainId::kSize;
     if (path == "/chain/parameters") return is_parameters(as_text(bytes));
@@ -60,6 +61,7 @@ bool is_good_record(std::string_view path, ByteView bytes) {
     if (path == "/chain/clock") return bytes.size() == 8 && records::decode_number(bytes) <= kHeightMax;
     if (path == "/chain/history") return records::decode_history(bytes).has_value();
     if (const auto key = below("/chain/leases/")) return is_hex(*key, 66) && bytes.size() == 8;
+    if (const auto key = below("/chain/ready/")) return is_hex(*key, 66) && records::decode_readiness(bytes).has_value();
     if (const auto key = below("/chain/members/")) return is_hex(*key, 66) && decode_member(bytes).has_value();
     if (path == "/chain/voters") return records::decode_voters(bytes).has_value();
     if (below("/chain/nodes/")) return bytes.size() == std::tuple_size_v<MemberKey>;
